@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, Union
 
 import msgspec
 
+from wholecall import types
 from wholecall.discreet import discreet_repr
-from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag, Kind, TurnReason
 
 __all__ = [
     "DONE",
@@ -100,7 +100,7 @@ class Labelled(msgspec.Struct, frozen=True, gc=False):
     id: str | None
     name: str | None
     text: str = ""
-    kind: Kind = "function"
+    kind: types.Kind = "function"
     rank: int = 0
     extra: dict[str, Any] | None = None
 
@@ -131,9 +131,9 @@ class CallSeen(msgspec.Struct, frozen=True, gc=False):
     alias: str | None
     id: str | None
     name: str | None
-    kind: Kind = "function"
+    kind: types.Kind = "function"
     namespace: str | None = None
-    flags: tuple[Flag, ...] = ()
+    flags: tuple[types.Flag, ...] = ()
     extra: dict[str, Any] | None = None
     begins: bool = False
 
@@ -157,10 +157,10 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     name: str | None
     text: str
     rank: int
-    kind: Kind = "function"
+    kind: types.Kind = "function"
     namespace: str | None = None
     id_wins: bool = False
-    flags: tuple[Flag, ...] = ()
+    flags: tuple[types.Flag, ...] = ()
     extra: dict[str, Any] | None = None
     restated_ids: frozenset[str] = frozenset()
     closes: bool = False
@@ -241,7 +241,7 @@ class CallRefused(msgspec.Struct, frozen=True, gc=False):
     choice: int
     index: Index | None
     alias: str | None
-    reason: DropReason
+    reason: types.DropReason
     detail: str
     text: str = ""
 
@@ -298,10 +298,10 @@ class CallWritten(msgspec.Struct, frozen=True, gc=False):
     id: str | None
     text: str
     source: str
-    edits: tuple[EditKind, ...] = ()
-    flags: tuple[Flag, ...] = ()
+    edits: tuple[types.EditKind, ...] = ()
+    flags: tuple[types.Flag, ...] = ()
     extra: dict[str, Any] | None = None
-    reason: DropReason | None = None
+    reason: types.DropReason | None = None
     detail: str = ""
 
     __repr__ = discreet_repr
@@ -329,7 +329,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     """
 
     choice: int
-    reason: TurnReason
+    reason: types.TurnReason
     provider_reason: str | None
     drops: bool = False
     ends: bool = False
@@ -475,7 +475,7 @@ class Noted(msgspec.Struct, frozen=True, gc=False):
     """An oddity that changes nothing: it is listed in `TurnFinished.anomalies`."""
 
     choice: int
-    anomaly: Anomaly
+    anomaly: types.Anomaly
 
 
 class WireFault(msgspec.Struct, frozen=True, gc=False):
@@ -485,7 +485,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
     restates it. A fatal fault drops every open call and ends the stream.
     """
 
-    kind: FaultKind
+    kind: types.FaultKind
     detail: str
     error: Any = None
     fatal: bool = False

@@ -129,7 +129,7 @@ def test_only_recordings_with_times_make_pieces_of_text(monkeypatch: pytest.Monk
             made.append(options["events"])
             super().__init__(*arguments, **options)
 
-    monkeypatch.setattr(streams, "ToolCallParser", Watched)
+    monkeypatch.setattr("wholecall.ToolCallParser", Watched)
     read((None, FULL))
     read((0.0, FULL))
 

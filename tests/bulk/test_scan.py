@@ -352,7 +352,7 @@ class Changing:
 
     def __init__(self, path: Path, times: int) -> None:
         self.path, self.left = path, times
-        self.read = working.rows_of_file
+        self.read = working.recording_files.rows_of_file
 
     def __call__(self, piece: Any, *others: Any) -> Iterator[Row]:
         """Read a file."""
@@ -370,7 +370,7 @@ def test_an_input_that_changes_meanwhile(
     """Its unit is read again; an input that changed twice is a row with that trouble. All others are unchanged."""
     last(scan([logs], tmp_path / "fresh"))
     path = logs / "day-3" / "000010.sse"
-    monkeypatch.setattr(working, "rows_of_file", Changing(path, times))
+    monkeypatch.setattr(working.recording_files, "rows_of_file", Changing(path, times))
     end = last(scan([logs], tmp_path / "out"))
     then = dict(rows(tmp_path / "fresh", "recording_id", "content_hash"))
     now = dict(rows(tmp_path / "out", "recording_id", "content_hash"))

@@ -349,7 +349,7 @@ def test_a_fault_in_the_middle_leaves_nothing(
     out = f"{new_store()}/out"
     if at_once:
         monkeypatch.setattr(storage, "_APPEARING", frozenset({"mock"}))
-    made = working.flat
+    made = working.columns.flat
     monkeypatch.setattr(working, "_BATCH_ROWS", 4)
     monkeypatch.setattr("wholecall.bulk.output_folder._GROUP_ROWS", 2)
     batches: list[int] = []
@@ -360,7 +360,7 @@ def test_a_fault_in_the_middle_leaves_nothing(
             raise RuntimeError
         return made(rows)
 
-    monkeypatch.setattr(working, "flat", flat)
+    monkeypatch.setattr(working.columns, "flat", flat)
     with pytest.raises(RuntimeError):
         last(scan([logs], out))
 
@@ -505,7 +505,7 @@ def test_an_object_that_changes_meanwhile(
 ) -> None:
     """Its unit is read again; an object that changed twice is a row with that trouble."""
     store = new_store()
-    url, read, left = copied(logs, f"{store}/logs"), working.rows_of_file, [times]
+    url, read, left = copied(logs, f"{store}/logs"), working.recording_files.rows_of_file, [times]
 
     def changing(piece: Any, *others: Any) -> Iterator[Any]:
         yield from read(piece, *others)
@@ -514,7 +514,7 @@ def test_an_object_that_changes_meanwhile(
             put(f"{url}/day-3/000010.sse", stream(10) + b"data: {}\n\n" * left[0])
 
     put(f"{url}/day-3/000010.sse", b"data: {}\n\n")
-    monkeypatch.setattr(working, "rows_of_file", changing)
+    monkeypatch.setattr(working.recording_files, "rows_of_file", changing)
     last(scan([url], f"{store}/out"))
 
     assert trouble == dict(rows_in(f"{store}/out", "recording_id", "trouble"))["day-3/000010.sse"]

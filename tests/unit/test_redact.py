@@ -378,7 +378,7 @@ class TestStreams:
     @pytest.mark.parametrize("member", ["finish_reason", "tool_calls"])
     def test_a_refusal_names_the_member(self, member: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """A word of the wire that redaction takes for a text, or a name for a caller's key, is named."""
-        module = importlib.import_module("wholecall.recordings.redacting.redact")
+        module = importlib.import_module("wholecall.recordings.redacting.rules")
         monkeypatch.setattr(module, "is_word", lambda key, text: key != member and is_word(key, text))
         monkeypatch.setattr(module, "is_key_word", lambda text: text != member and is_key_word(text))
         expected = f"its events would be others: redaction does not know what {member!r} means there"

@@ -34,8 +34,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from wholecall.arguments.strict import fault_of_number
-from wholecall.arguments.tokens import JSON_SPACE, plain
+from wholecall.arguments import strict, tokens
 from wholecall.limits import Limits
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 _decode: Callable[[str], Any] = msgspec.json.Decoder().decode
 _NOT_JSON = (msgspec.DecodeError, UnicodeEncodeError)
 
-_SPACE = re.compile(f"[{JSON_SPACE}]*")
+_SPACE = re.compile(f"[{tokens.JSON_SPACE}]*")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z]*")
 # String content, and its last escape as group 1. A match remembers each round of a group: the bound keeps that small,
 # and callers continue where the match ended.
@@ -71,7 +70,7 @@ def _meaning(content: str) -> str:
     try:
         meaning: str = _decode(f'"{content}"')
     except _NOT_JSON:  # a lone half of a surrogate pair, or a pair that the wire split
-        return plain(f'"{content}"')
+        return tokens.plain(f'"{content}"')
     return meaning
 
 
@@ -208,7 +207,7 @@ class Grammar:
 
     def _between(self, text: str, at: int) -> int:
         """Read one character between strings and scalars, and take its step from the table."""
-        if text[at] in JSON_SPACE:
+        if text[at] in tokens.JSON_SPACE:
             at = _after(_SPACE, text, at)
             if at == len(text):
                 return at
@@ -354,11 +353,13 @@ class Grammar:
         try:
             value = _decode(scalar)
         except msgspec.ValidationError:  # a number that Python cannot hold
-            return self._stop(fault_of_number(scalar), end - len(scalar))
+            return self._stop(strict.fault_of_number(scalar), end - len(scalar))
         except msgspec.DecodeError:
             return self._stop("invalid_json", self._wrong_in_scalar(text, at, end))
         follows = text[end : end + 1]
-        if follows not in JSON_SPACE and follows not in (self._stack[-1] if self._stack else self._END):
+        if follows not in tokens.JSON_SPACE and follows not in (
+            self._stack[-1] if self._stack else self._END
+        ):
             return self._stop("invalid_json", end)
         self._after_value()
         self._on_scalar_end(value)

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import Partial, shown, size_of
+from wholecall.arguments.partial import Mark, OpenText, Partial, Path, Piece, shown, size_of
 from wholecall.arguments.progress import ProgressScanner
 from wholecall.arguments.tokens import utf8_size
 from wholecall.limits import Limits
 
 if TYPE_CHECKING:
-    from wholecall.arguments.partial import Mark, OpenText, Path, Piece
     from wholecall.types import DropReason, JsonState
 
 

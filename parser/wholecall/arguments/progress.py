@@ -24,18 +24,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wholecall.arguments.equal import spelled_alike
+from wholecall.arguments import equal, partial
 from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import (
-    Closed,
-    Facts,
-    Mark,
-    OpenText,
-    PartialArguments,
-    Path,
-    Piece,
-    StringDelta,
-)
 from wholecall.limits import Limits
 
 
@@ -44,7 +34,7 @@ class _Level:
 
     __slots__ = ("key", "path", "repeats", "shown", "value")
 
-    def __init__(self, value: dict[str, Any] | list[Any], path: Path, *, shown: bool) -> None:
+    def __init__(self, value: dict[str, Any] | list[Any], path: partial.Path, *, shown: bool) -> None:
         self.value = value
         self.path = path
         self.shown = shown  # False inside a member with a repeated key
@@ -70,15 +60,15 @@ class ProgressScanner(Grammar):
 
     def _begin(self) -> None:
         super()._begin()
-        self._out: list[Piece] = []
+        self._out: list[partial.Piece] = []
         self._levels: list[_Level] = []  # from the arguments down; the arguments stay when they are closed
-        self._marks: tuple[Mark, ...] | None = ()  # None: made on request
-        self._path: Path = ()  # of the innermost open value that is reported
+        self._marks: tuple[partial.Mark, ...] | None = ()  # None: made on request
+        self._path: partial.Path = ()  # of the innermost open value that is reported
         self._shown = False  # whether the value that began last is reported
-        self._text: OpenText | None = None  # of the open string
+        self._text: partial.OpenText | None = None  # of the open string
         self._append: Callable[[str], None] | None = None  # takes a piece of plain text
 
-    def feed(self, delta: str) -> list[Piece]:
+    def feed(self, delta: str) -> list[partial.Piece]:
         """Read more argument text, split anywhere; return the new pieces, in the order of the text.
 
         Never raises, whatever the text contains. Returns nothing after the scanner has stopped.
@@ -86,36 +76,36 @@ class ProgressScanner(Grammar):
         append = self._append
         if append is not None and delta.isprintable() and "\\" not in delta and '"' not in delta and delta:
             append(delta)
-            return [StringDelta(self._path, delta)]
+            return [partial.StringDelta(self._path, delta)]
         return self._read(delta)
 
-    def reset(self, text: str = "") -> list[Piece]:
+    def reset(self, text: str = "") -> list[partial.Piece]:
         """Start again with `text`, which replaces all reports so far. The next snapshot counts one more reset."""
         self.resets += 1
         self._begin()
         return self.feed(text)
 
-    def snapshot(self) -> PartialArguments:
+    def snapshot(self) -> partial.PartialArguments:
         """Return a snapshot; costs one step per open object or list, however large they are."""
-        return PartialArguments(*self._facts())
+        return partial.PartialArguments(*self._facts())
 
-    def _facts(self) -> Facts:
+    def _facts(self) -> partial.Facts:
         text = self._text if self._shown else None
         return self._open_marks(), self.open_path, text, self.complete, self.stopped, self.resets
 
-    def _open_marks(self) -> tuple[Mark, ...]:
+    def _open_marks(self) -> tuple[partial.Mark, ...]:
         """Return the open objects and lists, each with its number of members."""
         if self._marks is None:
             self._marks = tuple((level.value, len(level.value)) for level in self._levels if level.shown)
         return self._marks
 
     @property
-    def open_path(self) -> Path | None:
+    def open_path(self) -> partial.Path | None:
         """The path at which text continues, as `PartialArguments.open_path`."""
         return self._path if self._stack else None
 
-    def _read(self, delta: str) -> list[Piece]:
-        out: list[Piece] = []
+    def _read(self, delta: str) -> list[partial.Piece]:
+        out: list[partial.Piece] = []
         self._out = out
         self._append = None
         self._scan(delta)
@@ -134,7 +124,7 @@ class ProgressScanner(Grammar):
         top.repeats = key in top.value
 
     def _on_string(self) -> bool:
-        self._text = OpenText()
+        self._text = partial.OpenText()
         self._begin_value()
         return True
 
@@ -142,7 +132,7 @@ class ProgressScanner(Grammar):
         assert self._text is not None
         self._text.pieces.append(text)
         if self._shown:
-            self._out.append(StringDelta(self._path, text))
+            self._out.append(partial.StringDelta(self._path, text))
 
     def _on_string_end(self) -> None:
         assert self._text is not None
@@ -177,7 +167,7 @@ class ProgressScanner(Grammar):
         top = self._levels[-1]
         members = top.value
         if top.repeats:
-            if not spelled_alike(members[top.key], value):
+            if not equal.spelled_alike(members[top.key], value):
                 self._stop("duplicate_key")
             return
         if isinstance(members, list):
@@ -186,7 +176,7 @@ class ProgressScanner(Grammar):
         else:
             members[top.key] = value
         if top.shown:
-            self._out.append(Closed(self._path, value))
+            self._out.append(partial.Closed(self._path, value))
             self._path = top.path
             self._marks = None
 
@@ -209,13 +199,13 @@ class StringWatcher(Grammar):
 
     __slots__ = ("_at", "_level", "_met", "_out", "_passes", "_plain", "closed", "open", "path", "resets")
 
-    def __init__(self, path: str | Path, *, limits: Limits = Limits()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, path: str | partial.Path, *, limits: Limits = Limits()) -> None:  # noqa: B008 (frozen)
         """Watch the string at `path`: a top-level key, or keys and indices from the top.
 
         Raises:
             ValueError: the path is empty.
         """
-        self.path: Path = (path,) if isinstance(path, str) else tuple(path)
+        self.path: partial.Path = (path,) if isinstance(path, str) else tuple(path)
         if not self.path:
             raise ValueError(
                 "the path is empty: name a top-level key, or the keys and indices down to a string"

@@ -15,8 +15,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.arguments.equal import spelled_alike
-from wholecall.arguments.tokens import holds_number, members, nesting
+from wholecall.arguments import equal, tokens
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Flag
@@ -61,7 +60,7 @@ def read_strict(text: str, policy: Policy, limits: Limits, *, lists: bool = Fals
         if reason != "lone_surrogate" or policy.lone_surrogates == "drop":
             return Read(reason=reason)
     longest = limits.max_number_chars
-    if longest is not None and len(text) > longest and holds_number(text, longest):
+    if longest is not None and len(text) > longest and tokens.holds_number(text, longest):
         return Read(reason="number_too_long")
     flags = _NO_FLAGS
     if type(value) is dict or (lists and type(value) is list):
@@ -90,12 +89,12 @@ def is_beginning(text: str, limits: Limits) -> bool:
 
 def fault_of_number(text: str) -> DropReason:
     """Return why Python cannot represent a number of a well-formed text."""
-    return "number_too_long" if holds_number(text, _INT_DIGITS) else "number_out_of_range"
+    return "number_too_long" if tokens.holds_number(text, _INT_DIGITS) else "number_out_of_range"
 
 
 def _nests_deeper(text: str, deep: int) -> bool:
     """Return whether the text has more levels than `deep`; it is scanned only if it has more brackets in all."""
-    return text.count("{") + text.count("[") > deep and nesting(text).depth > deep
+    return text.count("{") + text.count("[") > deep and tokens.nesting(text).depth > deep
 
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -137,7 +136,7 @@ def _repeats_key(text: str, value: dict[str, Any] | list[Any]) -> bool:
     if colons == (len(value) if type(value) is dict else 0):
         return False
     if "\\u003" in text or (written := _written(value)) is None:
-        return members(text) > _count_keys(value)
+        return tokens.members(text) > _count_keys(value)
     return colons > written.count(b":")
 
 
@@ -167,7 +166,7 @@ class _DifferingKeys(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in members and not spelled_alike(members[key], value):
+        if key in members and not equal.spelled_alike(members[key], value):
             raise _DifferingKeys
         members[key] = value
     return members

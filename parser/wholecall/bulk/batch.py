@@ -14,29 +14,26 @@ from typing import Any
 import pyarrow as pa
 
 from wholecall import Limits, Policy, ToolCallParser, parse_arguments
-from wholecall.bulk.column_values import BODY, ID, MESSAGES, MOMENT, TEXT, TIMES, Kind, reader, rows_in
-from wholecall.bulk.columns import TableT, batches, checked, columns, grouped, like, parts
-from wholecall.bulk.conversations import row_of_messages
+from wholecall.bulk import column_values, columns, conversations, streams
 from wholecall.bulk.rows import Judging, Known, Row, text_of, troubled
 from wholecall.bulk.schema import ASSEMBLED, JUDGED
-from wholecall.bulk.streams import row_of
 
 _private = True
 
-_KINDS: dict[str, Kind] = {
-    "body": BODY,
-    "messages": MESSAGES,
-    "id": ID,
-    "provider": TEXT,
-    "model": TEXT,
-    "dialect": TEXT,
-    "recorded_at": MOMENT,
-    "times": TIMES,
+_KINDS: dict[str, column_values.Kind] = {
+    "body": column_values.BODY,
+    "messages": column_values.MESSAGES,
+    "id": column_values.ID,
+    "provider": column_values.TEXT,
+    "model": column_values.TEXT,
+    "dialect": column_values.TEXT,
+    "recorded_at": column_values.MOMENT,
+    "times": column_values.TIMES,
 }
 
 
 def assemble_batch(
-    batch: TableT,
+    batch: columns.TableT,
     *,
     body: str = "body",
     id: str = "recording_id",
@@ -49,7 +46,7 @@ def assemble_batch(
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
     arguments: bool = True,
-) -> TableT:
+) -> columns.TableT:
     """Return a row for each row: the content of its response, and its calls.
 
     ::
@@ -83,7 +80,7 @@ def assemble_batch(
         TypeError: `batch` is neither a Table nor a RecordBatch, or a column is of another type.
         UnknownDialect: the framing is unknown, or the dialect is neither a column nor a known dialect.
     """
-    schema = checked(batch).schema
+    schema = columns.checked(batch).schema
     names = {"body": body, "id": id, "provider": provider, "model": model, "recorded_at": recorded_at}
     names |= {"times": chunk_times}
     if dialect is not None and dialect in schema.names:
@@ -91,17 +88,17 @@ def assemble_batch(
     ToolCallParser(dialect or "auto", framing=framing)  # refuse unknown names at once
     judging = Judging(policy, limits, framing, arguments)
     rows = (_row_of_body(found, dialect, judging) for found in _found_in(batch, names))
-    return like(batch, batches(rows), ASSEMBLED)
+    return columns.like(batch, columns.batches(rows), ASSEMBLED)
 
 
-def _found_in(batch: TableT, names: dict[str, str | None]) -> Iterator[dict[str, Any]]:
+def _found_in(batch: columns.TableT, names: dict[str, str | None]) -> Iterator[dict[str, Any]]:
     """Return the values of each row by role; the columns are checked at once."""
     reads = {
-        role: (name, reader(batch.schema, name, _KINDS[role]))
+        role: (name, column_values.reader(batch.schema, name, _KINDS[role]))
         for role, name in names.items()
         if name is not None
     }
-    return rows_in(parts(batch), reads)
+    return column_values.rows_in(columns.parts(batch), reads)
 
 
 def _known(found: dict[str, Any], dialect: str | None = None) -> Known:
@@ -120,7 +117,7 @@ def _row_of_body(found: dict[str, Any], dialect: str | None, judging: Judging) -
     if body is None:
         return troubled(known, "its body is null")
     chunks = None if times is None else _cut(body, times)
-    row = row_of([(None, body)] if chunks is None else chunks, known, judging)
+    row = streams.row_of([(None, body)] if chunks is None else chunks, known, judging)
     if times is not None and chunks is None:
         row.recording["trouble"] = row.recording["trouble"] or "its chunk times do not fit its body"
     if found["id"] is None:
@@ -141,7 +138,7 @@ def _cut(
 
 
 def assemble_messages(
-    batch: TableT,
+    batch: columns.TableT,
     *,
     messages: str = "messages",
     id: str = "recording_id",
@@ -151,7 +148,7 @@ def assemble_messages(
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
     arguments: bool = True,
-) -> TableT:
+) -> columns.TableT:
     """Return a row for each row: the content of its conversation, and its calls.
 
     ::
@@ -183,27 +180,27 @@ def assemble_messages(
         ValueError: a column is missing, or there are several of its name; a RecordBatch has more text than one can hold.
         TypeError: `batch` is neither a Table nor a RecordBatch, or a column is of another type.
     """
-    checked(batch)
+    columns.checked(batch)
     names = {"messages": messages, "id": id, "provider": provider, "model": model, "recorded_at": recorded_at}
     judging = Judging(policy, limits, None, arguments)
     rows = (_row_of_conversation(found, judging) for found in _found_in(batch, names))
-    return like(batch, batches(rows), ASSEMBLED)
+    return columns.like(batch, columns.batches(rows), ASSEMBLED)
 
 
 def _row_of_conversation(found: dict[str, Any], judging: Judging) -> Row:
-    row = row_of_messages(found["messages"], _known(found), judging)
+    row = conversations.row_of_messages(found["messages"], _known(found), judging)
     if found["id"] is None:
         row.recording["trouble"] = row.recording["trouble"] or "it has no id"
     return row
 
 
 def judge_batch(
-    batch: TableT,
+    batch: columns.TableT,
     arguments: str = "arguments",
     *,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> TableT:
+) -> columns.TableT:
     """Return a row for each row: the verdict of `parse_arguments` on a text of arguments.
 
     ::
@@ -225,11 +222,11 @@ def judge_batch(
         ValueError: the column is missing, or there are several of its name; a RecordBatch has more text than one can hold.
         TypeError: `batch` is neither a Table nor a RecordBatch, or the column does not hold text.
     """
-    read = reader(checked(batch).schema, arguments, TEXT)
-    texts = (text for part in parts(batch) for text in read(part.column(arguments)))
+    read = column_values.reader(columns.checked(batch).schema, arguments, column_values.TEXT)
+    texts = (text for part in columns.parts(batch) for text in read(part.column(arguments)))
     rows = (_row_of_text(text, policy, limits) for text in texts)
-    made = (columns(list(JUDGED), group) for group in grouped(rows, _text_size))
-    return like(batch, (pa.RecordBatch.from_arrays(arrays, schema=JUDGED) for arrays in made), JUDGED)
+    made = (columns.columns(list(JUDGED), group) for group in columns.grouped(rows, _text_size))
+    return columns.like(batch, (pa.RecordBatch.from_arrays(arrays, schema=JUDGED) for arrays in made), JUDGED)
 
 
 def _text_size(row: dict[str, Any]) -> int:

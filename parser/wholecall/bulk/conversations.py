@@ -21,28 +21,8 @@ from typing import Any, overload
 
 import msgspec
 
-from wholecall import (
-    BadRecording,
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-    parse_arguments,
-)
-from wholecall.bulk.rows import (
-    CALL_OF,
-    Judging,
-    Known,
-    Row,
-    as_json,
-    grown,
-    guarded,
-    sum_up,
-    summed,
-    troubled,
-    unread,
-)
+import wholecall
+from wholecall.bulk import rows
 from wholecall.calls.output.usage import tokens_of
 from wholecall.history.book import Book
 from wholecall.history.shapes.table import view_of
@@ -69,7 +49,7 @@ _MODELS: tuple[Path, ...] = (
 _USAGES: tuple[Path, ...] = (("message", "usage"), ("metrics",), ("usage",))
 
 
-def row_of_messages(found: Any, known: Known, judging: Judging) -> Row:
+def row_of_messages(found: Any, known: rows.Known, judging: rows.Judging) -> rows.Row:
     """Return the row of a conversation: a list of messages, or an object that holds one.
 
     Args:
@@ -78,25 +58,25 @@ def row_of_messages(found: Any, known: Known, judging: Judging) -> Row:
         judging: the settings for judging calls.
     """
     if found is None or isinstance(found, str):
-        return troubled(known, found or "its messages are null")
+        return rows.troubled(known, found or "its messages are null")
     if isinstance(found, (bytes, memoryview)):
         return _row_of_text(bytes(found), known, judging)
-    return guarded(known, lambda: _row_of_value(found, known, judging))
+    return rows.guarded(known, lambda: _row_of_value(found, known, judging))
 
 
-def _row_of_text(data: bytes, known: Known, judging: Judging) -> Row:
+def _row_of_text(data: bytes, known: rows.Known, judging: rows.Judging) -> rows.Row:
     limit = judging.limits.max_stream_bytes
     if limit is not None and len(data) > limit:
-        return troubled(known, f"it has more than {limit:,} bytes")
+        return rows.troubled(known, f"it has more than {limit:,} bytes")
     value: Any = None
     with suppress(ValueError, RecursionError):
         value = json.loads(data, parse_constant=_refuse)
     if value is None:
-        return troubled(known, _NO_JSON)
-    return guarded(known, lambda: _row_of_value(value, known, judging, data))
+        return rows.troubled(known, _NO_JSON)
+    return rows.guarded(known, lambda: _row_of_value(value, known, judging, data))
 
 
-def row_of_session(place: Place, known: Known, judging: Judging) -> Row:
+def row_of_session(place: Place, known: rows.Known, judging: rows.Judging) -> rows.Row:
     """Return the row of a transcript file; memory holds no more than a line of it.
 
     Args:
@@ -106,7 +86,7 @@ def row_of_session(place: Place, known: Known, judging: Judging) -> Row:
         opens: a function that opens it; None where it is on a disk.
     """
 
-    def read() -> Row:
+    def read() -> rows.Row:
         with opened_transcript(place, records=True) as transcript:
             size = sum(map(len, transcript.same()))
             found = _hash(transcript.same(), judging)
@@ -114,16 +94,16 @@ def row_of_session(place: Place, known: Known, judging: Judging) -> Row:
             return _row(transcript.messages, about, known, judging, size, found)
 
     try:
-        return guarded(known, read)
-    except BadRecording as error:
-        return troubled(known, str(error).removeprefix(f"{place.path}: "))
+        return rows.guarded(known, read)
+    except wholecall.BadRecording as error:
+        return rows.troubled(known, str(error).removeprefix(f"{place.path}: "))
 
 
 def _refuse(_: str) -> Any:
     raise ValueError("a word that JSON does not have")
 
 
-def _hash(pieces: Iterable[bytes], judging: Judging) -> str | None:
+def _hash(pieces: Iterable[bytes], judging: rows.Judging) -> str | None:
     if not judging.hashed:
         return None
     digest = hashlib.sha256()
@@ -132,13 +112,15 @@ def _hash(pieces: Iterable[bytes], judging: Judging) -> str | None:
     return digest.hexdigest()[:32]
 
 
-def _row_of_value(value: Any, known: Known, judging: Judging, data: bytes | None = None) -> Row:
+def _row_of_value(
+    value: Any, known: rows.Known, judging: rows.Judging, data: bytes | None = None
+) -> rows.Row:
     """Return the row of a JSON value; without an original text, its bytes are those of its compact JSON."""
     messages = messages_in(value)
     if messages is None:
-        return troubled(known, _NO_LIST)
+        return rows.troubled(known, _NO_LIST)
     if data is None:
-        data = as_json(value).encode("utf-8", "surrogatepass")
+        data = rows.as_json(value).encode("utf-8", "surrogatepass")
     about = [value] if isinstance(value, dict) else []
     return _row(messages, about, known, judging, len(data), _hash([data], judging))
 
@@ -167,11 +149,11 @@ class _Begun(Sequence[Any]):
 def _row(
     messages: Sequence[Any],
     about: Sequence[Mapping[str, Any]],
-    known: Known,
-    judging: Judging,
+    known: rows.Known,
+    judging: rows.Judging,
     size: int,
     found: str | None,
-) -> Row:
+) -> rows.Row:
     """Return the row of messages, or of those before the first that cannot be read.
 
     Args:
@@ -182,19 +164,19 @@ def _row(
         size: their size in bytes.
         found: a hash of them.
     """
-    recording = unread(known) | {"bytes": size, "chunks": 1, "content_hash": found}
+    recording = rows.unread(known) | {"bytes": size, "chunks": 1, "content_hash": found}
     try:
         calls = _read(messages, about, recording, judging)
-    except BadRecording as error:
+    except wholecall.BadRecording as error:
         recording["trouble"] = str(error).removeprefix(f"{known.name}: ")
         calls = _read(_Begun(messages, _n_readable(messages)), about, recording, judging)
-    sum_up(recording, calls)
-    return Row(recording, calls)
+    rows.sum_up(recording, calls)
+    return rows.Row(recording, calls)
 
 
 def _n_readable(messages: Sequence[Any]) -> int:
     number = 0
-    with suppress(BadRecording):
+    with suppress(wholecall.BadRecording):
         while number < len(messages):
             messages[number]
             number += 1
@@ -205,7 +187,7 @@ def _read(
     messages: Sequence[Any],
     about: Sequence[Mapping[str, Any]],
     recording: dict[str, Any],
-    judging: Judging,
+    judging: rows.Judging,
 ) -> list[dict[str, Any]]:
     """Return the rows of all calls, and write the messages' facts into the row of the recording."""
     view = view_of(messages)
@@ -225,7 +207,7 @@ def _read(
         for stored in answer.calls:
             call = _call(turn, stored, judging)
             calls.append(call)
-            n_characters = grown(n_characters, call)
+            n_characters = rows.grown(n_characters, call)
         usages += _usage_of(messages[answer.last])
         recording["turns"] = turn + 1
         recording["finish"], recording["provider_finish"] = answer.reason, answer.provider_reason
@@ -242,40 +224,44 @@ def _is_strange(book: Book) -> bool:
 # --- one call --------------------------------------------------------------------------------------------
 
 
-def _call(turn: int, stored: Stored, judging: Judging) -> dict[str, Any]:
+def _call(turn: int, stored: Stored, judging: rows.Judging) -> dict[str, Any]:
     """Return the row of a call, made like that of the equivalent event."""
     event = _event(turn, stored, judging)
-    row = CALL_OF[type(event)](event, judging)
+    row = rows.CALL_OF[type(event)](event, judging)
     row["answered"] = stored.answered
     if not stored.is_own:
         row["status"] = None
     return row
 
 
-def _event(turn: int, stored: Stored, judging: Judging) -> Any:
+def _event(turn: int, stored: Stored, judging: rows.Judging) -> Any:
     if stored.reason is not None:
         return _drop(turn, stored, stored.reason)
     place = (turn, 0, stored.index, stored.id or "")
     flags: tuple[Any, ...] = () if stored.id else ("id_generated",)
     name = stored.name or ""
     if stored.kind == "custom":
-        return CustomToolCall(*place, name, stored.text, stored.namespace, flags)
-    verdict = parse_arguments(stored.text, ended=stored.ended, policy=judging.policy, limits=judging.limits)
+        return wholecall.CustomToolCall(*place, name, stored.text, stored.namespace, flags)
+    verdict = wholecall.parse_arguments(
+        stored.text, ended=stored.ended, policy=judging.policy, limits=judging.limits
+    )
     value = verdict.arguments
     if value is None:
         return _drop(turn, stored, verdict.reason, verdict.detail)
     flags = (*verdict.flags, *flags)
     if stored.kind == "builtin":
         builtin: Any = name  # one of the call kinds: the name is made of the item's type
-        return BuiltinToolCall(*place, builtin, value, flags)
+        return wholecall.BuiltinToolCall(*place, builtin, value, flags)
     if stored.kind == "server":
-        return ServerToolCall(*place, name, value, stored.text, flags)
+        return wholecall.ServerToolCall(*place, name, value, stored.text, flags)
     status: Any = verdict.status
-    return ToolCall(*place, name, value, stored.text, status, stored.namespace, verdict.edits, flags)
+    return wholecall.ToolCall(
+        *place, name, value, stored.text, status, stored.namespace, verdict.edits, flags
+    )
 
 
-def _drop(turn: int, stored: Stored, reason: Any, detail: str = "") -> ToolCallDropped:
-    return ToolCallDropped(
+def _drop(turn: int, stored: Stored, reason: Any, detail: str = "") -> wholecall.ToolCallDropped:
+    return wholecall.ToolCallDropped(
         turn, 0, stored.index, stored.id, stored.name, stored.kind, stored.text, reason, detail
     )
 
@@ -298,8 +284,8 @@ def _note_usage(usages: Sequence[Mapping[str, Any]], recording: dict[str, Any]) 
     """Write the usage of the answers: the usage of the last one, and the tokens of all."""
     if usages:
         tokens = zip(*map(tokens_of, usages), strict=True)
-        recording["input_tokens"], recording["output_tokens"] = map(summed, tokens)
-        recording["usage"] = as_json(usages[-1])
+        recording["input_tokens"], recording["output_tokens"] = map(rows.summed, tokens)
+        recording["usage"] = rows.as_json(usages[-1])
 
 
 def _note_origin(said: Iterable[Mapping[str, Any]], recording: dict[str, Any]) -> None:

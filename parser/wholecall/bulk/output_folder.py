@@ -29,8 +29,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wholecall.bulk.addresses import address, is_url, joined
-from wholecall.bulk.failures import writing
+from wholecall.bulk import addresses, failures
 from wholecall.bulk.rows import Row
 from wholecall.bulk.schema import CALLS, RECORDINGS
 from wholecall.bulk.storage import Draft, asked, storage_of
@@ -151,21 +150,21 @@ class Folder:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        named = address(os.fspath(path))
-        self.path = named if is_url(named) else os.path.abspath(named)  # noqa: PTH100 - as all addresses
+        named = addresses.address(os.fspath(path))
+        self.path = named if addresses.is_url(named) else os.path.abspath(named)  # noqa: PTH100 - as all addresses
         self._storage = storage_of(self.path)
-        self._scan = joined(self.path, "_scan")
-        self._about = joined(self._scan, "scan.json")
-        self._plan = joined(self._scan, "plan.jsonl")
-        self._done = joined(self._scan, "done")
-        self._tables = {table: joined(self.path, table) for table in TABLES}
+        self._scan = addresses.joined(self.path, "_scan")
+        self._about = addresses.joined(self._scan, "scan.json")
+        self._plan = addresses.joined(self._scan, "plan.jsonl")
+        self._done = addresses.joined(self._scan, "done")
+        self._tables = {table: addresses.joined(self.path, table) for table in TABLES}
 
     def part(self, table: str, unit: Unit | PlanLine) -> str:
         """Return where a part of a table is."""
-        return joined(self._tables[table], _part_name(unit))
+        return addresses.joined(self._tables[table], _part_name(unit))
 
     def _marker(self, number: int) -> str:
-        return joined(self._done, _marker_name(number))
+        return addresses.joined(self._done, _marker_name(number))
 
     # Reading.
 
@@ -195,7 +194,7 @@ class Folder:
         self._storage.make((*self._tables.values(), self._done))
         with ExitStack() as held:
             try:
-                held.enter_context(self._storage.locked(joined(self._scan, "lock")))
+                held.enter_context(self._storage.locked(addresses.joined(self._scan, "lock")))
             except BlockingIOError:
                 raise ValueError(f"another scan writes into {self.path}") from None
             yield
@@ -298,10 +297,10 @@ class Folder:
         """Remove the files of a scan, its markers first: a half-removed unit counts as not done."""
         self.remove_leftovers()
         markers = (name for name in self._storage.sizes(self._done) if name.endswith(".json"))
-        self._remove([joined(self._done, name) for name in markers])
+        self._remove([addresses.joined(self._done, name) for name in markers])
         for folder in self._tables.values():
             parts = (name for name in self._storage.sizes(folder) if name.startswith("part-"))
-            self._remove([joined(folder, name) for name in parts if name.endswith(".parquet")])
+            self._remove([addresses.joined(folder, name) for name in parts if name.endswith(".parquet")])
         self._remove([self._plan])
         self._remove([self._about])
 
@@ -309,7 +308,7 @@ class Folder:
         """Remove drafts of processes that died."""
         for folder in (*self._tables.values(), self._done, self._scan):
             hidden = (name for name in self._storage.sizes(folder) if name.startswith("."))
-            self._remove([joined(folder, name) for name in hidden])
+            self._remove([addresses.joined(folder, name) for name in hidden])
 
     def _remove(self, paths: Sequence[str]) -> None:
         asked(self._storage.remove, paths, self._storage.at_once)
@@ -338,7 +337,7 @@ class Parts:
         CannotWriteError: from each method: the output cannot be written.
     """
 
-    @writing()
+    @failures.writing()
     def __init__(self, folder: Folder, unit: Unit) -> None:
         self._folder = folder
         self._parts = {table: _Part(folder.draft(table, unit), _SCHEMAS[table]) for table in TABLES}
@@ -352,13 +351,13 @@ class Parts:
         for part in self._parts.values():
             part.abandon()
 
-    @writing()
+    @failures.writing()
     def add(self, calls: pa.Table, recordings: pa.Table) -> None:
         """Add rows to both tables."""
         self._parts["calls"].add(calls)
         self._parts["recordings"].add(recordings)
 
-    @writing()
+    @failures.writing()
     def publish(self) -> dict[str, int]:
         """Make both parts durable, give them their names, and return their sizes."""
         sizes = {table: part.finish() for table, part in self._parts.items()}

@@ -19,13 +19,10 @@ import msgspec
 import pyarrow as pa
 
 from wholecall import __version__
-from wholecall.bulk.addresses import is_url
+from wholecall.bulk import addresses, schema, storage, table_inputs
 from wholecall.bulk.options import Changed, Options, Start, differences
 from wholecall.bulk.output_folder import Folder, Marker
-from wholecall.bulk.schema import VERSION
-from wholecall.bulk.storage import asked, at_once
 from wholecall.bulk.table_inputs import SUFFIXES as TABLE_SUFFIXES
-from wholecall.bulk.table_inputs import cut, is_table
 from wholecall.bulk.units import Piece, Unit, found, packed
 from wholecall.recordings.finding import SUFFIXES
 
@@ -58,11 +55,11 @@ def inputs(paths: Iterable[Any], out: str, options: Options) -> list[Piece]:
     """
     if options.columns is not None:
         pieces = found(paths, out, TABLE_SUFFIXES)
-        number = at_once(piece.path for piece in pieces)
-        cuts = asked(lambda piece: list(cut(piece, options)), pieces, number)
+        number = storage.at_once(piece.path for piece in pieces)
+        cuts = storage.asked(lambda piece: list(table_inputs.cut(piece, options)), pieces, number)
         return [part for parts in cuts for part in parts]
     pieces = found(paths, out, SUFFIXES)
-    table = next((piece.path for piece in pieces if is_table(piece.path)), None)
+    table = next((piece.path for piece in pieces if table_inputs.is_table(piece.path)), None)
     if table is not None:
         raise ValueError(
             f"{table} is a table: say which column holds the bodies (body, or --body), or the messages "
@@ -109,8 +106,10 @@ def _write_about(folder: Folder, options: Options, paths: Iterable[str]) -> None
 
 
 def _about(options: Options, paths: Iterable[str]) -> dict[str, Any]:
-    told = {"schema": VERSION, "wholecall": __version__, "options": options.told()}
-    return told | {"paths": [path if is_url(path) else str(Path(path).absolute()) for path in paths]}
+    told = {"schema": schema.VERSION, "wholecall": __version__, "options": options.told()}
+    return told | {
+        "paths": [path if addresses.is_url(path) else str(Path(path).absolute()) for path in paths]
+    }
 
 
 def _compared(about: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +123,7 @@ def _compared(about: dict[str, Any]) -> dict[str, Any]:
 
 def new_plan(pieces: Iterable[Piece], options: Options, first: int = 0) -> Plan:
     """Return a plan without finished units; its first unit has this number."""
-    key = json.dumps([VERSION, options.told()], sort_keys=True)
+    key = json.dumps([schema.VERSION, options.told()], sort_keys=True)
     return Plan(list(packed(pieces, key, first)))
 
 

@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 
-from wholecall.bulk.conversations import row_of_session
-from wholecall.bulk.failures import is_ours
+from wholecall.bulk import conversations, failures, streams
 from wholecall.bulk.options import Options
 from wholecall.bulk.rows import Judging, Known, Row, troubled
-from wholecall.bulk.streams import row_of
 from wholecall.bulk.units import Piece
 from wholecall.recordings import Recording, Recordings
 from wholecall.recordings.finding import Opens, Place
@@ -45,13 +43,13 @@ def rows_of_file(
                 recordings.skipped[_TRANSCRIPT] += 1
                 continue
             if isinstance(recording, Recording):
-                row = row_of(recording.chunks, _known(recording, piece, options), judging)
+                row = streams.row_of(recording.chunks, _known(recording, piece, options), judging)
             else:
                 row = unread_file(piece, recording)
             yield _without_path(row, piece)
     if recordings.skipped.pop(_TRANSCRIPT, 0):
         known = Known(recording_id=piece.source, source=piece.source, name=piece.path)
-        yield _without_path(row_of_session(place, known, judging), piece)
+        yield _without_path(conversations.row_of_session(place, known, judging), piece)
     skipped.update(recordings.skipped)
 
 
@@ -65,7 +63,7 @@ def _guarded(recordings: Recordings) -> Iterator[Recording | str]:
     try:
         yield from recordings
     except Exception as error:
-        if not is_ours(error):
+        if not failures.is_ours(error):
             raise
         yield f"internal: {type(error).__name__}"
 

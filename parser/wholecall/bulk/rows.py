@@ -20,16 +20,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall import (
-    BuiltinToolCall,
-    CustomToolCall,
-    Limits,
-    Policy,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-    parse_arguments,
-)
+import wholecall
 from wholecall.bulk.failures import is_ours
 
 _private = True
@@ -51,8 +42,8 @@ class Judging(msgspec.Struct, frozen=True):
         hashed: whether rows hold a hash of the bytes.
     """
 
-    policy: Policy = Policy()
-    limits: Limits = Limits()
+    policy: wholecall.Policy = wholecall.Policy()
+    limits: wholecall.Limits = wholecall.Limits()
     framing: str | None = None
     arguments: bool = True
     hashed: bool = True
@@ -112,7 +103,7 @@ def as_json(value: object) -> str:
         return json.dumps(value, separators=(",", ":"))
 
 
-def text_of(arguments: object, raw: str, status: str, policy: Policy) -> str:
+def text_of(arguments: object, raw: str, status: str, policy: wholecall.Policy) -> str:
     """Return arguments as text: the original text if it is strict JSON with the same value."""
     return raw if status == "exact" and not policy.json_safe_ints else as_json(arguments)
 
@@ -160,7 +151,7 @@ def _whole(row: dict[str, Any], event: Any) -> dict[str, Any]:
     return row
 
 
-def _function(event: ToolCall, judging: Judging) -> dict[str, Any]:
+def _function(event: wholecall.ToolCall, judging: Judging) -> dict[str, Any]:
     raw = event.raw_arguments
     text = text_of(event.arguments, raw, event.status, judging.policy)
     row = _row(event, "function", event.name, text, raw, judging)
@@ -170,24 +161,26 @@ def _function(event: ToolCall, judging: Judging) -> dict[str, Any]:
     return _whole(row, event)
 
 
-def _custom(event: CustomToolCall, judging: Judging) -> dict[str, Any]:
+def _custom(event: wholecall.CustomToolCall, judging: Judging) -> dict[str, Any]:
     row = _row(event, "custom", event.name, None, event.input, judging)
     row["namespace"] = event.namespace
     return _whole(row, event)
 
 
-def _builtin(event: BuiltinToolCall, judging: Judging) -> dict[str, Any]:
+def _builtin(event: wholecall.BuiltinToolCall, judging: Judging) -> dict[str, Any]:
     return _whole(_row(event, "builtin", event.name, as_json(event.arguments), None, judging), event)
 
 
-def _server(event: ServerToolCall, judging: Judging) -> dict[str, Any]:
+def _server(event: wholecall.ServerToolCall, judging: Judging) -> dict[str, Any]:
     raw, policy = event.raw_arguments, judging.policy
-    status = parse_arguments(raw, policy=policy, limits=judging.limits).status  # omitted in the event
+    status = wholecall.parse_arguments(
+        raw, policy=policy, limits=judging.limits
+    ).status  # omitted in the event
     text = text_of(event.arguments, raw, status, policy)
     return _whole(_row(event, "server", event.name, text, raw, judging), event)
 
 
-def _dropped(event: ToolCallDropped, judging: Judging) -> dict[str, Any]:
+def _dropped(event: wholecall.ToolCallDropped, judging: Judging) -> dict[str, Any]:
     row = _row(event, event.kind, event.name, None, event.raw_arguments, judging)
     row["outcome"], row["reason"], row["detail"] = "dropped", event.reason, event.detail or None
     return row
@@ -195,11 +188,11 @@ def _dropped(event: ToolCallDropped, judging: Judging) -> dict[str, Any]:
 
 # The function that makes the row of each kind of terminal event.
 CALL_OF: dict[type, Callable[[Any, Judging], dict[str, Any]]] = {
-    ToolCall: _function,
-    CustomToolCall: _custom,
-    BuiltinToolCall: _builtin,
-    ServerToolCall: _server,
-    ToolCallDropped: _dropped,
+    wholecall.ToolCall: _function,
+    wholecall.CustomToolCall: _custom,
+    wholecall.BuiltinToolCall: _builtin,
+    wholecall.ServerToolCall: _server,
+    wholecall.ToolCallDropped: _dropped,
 }
 
 

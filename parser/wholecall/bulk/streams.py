@@ -14,32 +14,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Union
 
-from wholecall import (
-    BadRecording,
-    Event,
-    StreamFault,
-    TextDelta,
-    ToolCallCancelled,
-    ToolCallParser,
-    ToolCallStarted,
-    Turn,
-    TurnFinished,
-    TurnStarted,
-    UnknownDialect,
-)
-from wholecall.bulk.rows import (
-    CALL_OF,
-    MOST_INT32,
-    Judging,
-    Known,
-    Row,
-    as_json,
-    grown,
-    guarded,
-    sum_up,
-    summed,
-    unread,
-)
+import wholecall
+from wholecall.bulk import rows
 from wholecall.calls.output.usage import tokens_of
 
 _private = True
@@ -50,7 +26,7 @@ _FORGET_EVERY = 16  # pieces: the model's text so far is in no row
 Data = Union[bytes, bytearray, memoryview]
 
 
-def row_of(chunks: Iterable[tuple[float | None, Data]], known: Known, judging: Judging) -> Row:
+def row_of(chunks: Iterable[tuple[float | None, Data]], known: rows.Known, judging: rows.Judging) -> rows.Row:
     """Return the row of one recording.
 
     The content of the bytes never raises, nor do chunks that raise `BadRecording`: then the row has a `trouble`, and
@@ -62,14 +38,14 @@ def row_of(chunks: Iterable[tuple[float | None, Data]], known: Known, judging: J
         known: the known facts about the recording.
         judging: the settings for reading it. Its framing has to be known.
     """
-    return guarded(known, lambda: _Reading(known, judging).read(chunks))
+    return rows.guarded(known, lambda: _Reading(known, judging).read(chunks))
 
 
-def _parser(known: Known, judging: Judging, *, text: bool) -> ToolCallParser:
+def _parser(known: rows.Known, judging: rows.Judging, *, text: bool) -> wholecall.ToolCallParser:
     """Return a parser for a recording; an unknown dialect is detected from the bytes."""
 
-    def of(dialect: str) -> ToolCallParser:
-        return ToolCallParser(
+    def of(dialect: str) -> wholecall.ToolCallParser:
+        return wholecall.ToolCallParser(
             dialect,
             events="all" if text else "calls",
             framing=judging.framing,
@@ -79,7 +55,7 @@ def _parser(known: Known, judging: Judging, *, text: bool) -> ToolCallParser:
 
     try:
         return of(known.dialect or "auto")
-    except UnknownDialect:
+    except wholecall.UnknownDialect:
         return of("auto")
 
 
@@ -96,12 +72,12 @@ def _pieces(chunk: Data) -> Iterator[bytes]:
 class _Reading:
     """A recording while it is read: its row so far, and the rows of the ended calls."""
 
-    def __init__(self, known: Known, judging: Judging) -> None:
-        self.recording = unread(known)
+    def __init__(self, known: rows.Known, judging: rows.Judging) -> None:
+        self.recording = rows.unread(known)
         self.calls: list[dict[str, Any]] = []
         self._known, self._judging = known, judging
         self._hash = hashlib.sha256() if judging.hashed else None
-        self._parser: ToolCallParser | None = None
+        self._parser: wholecall.ToolCallParser | None = None
         self._is_timed = False
         self._now: float | None = None  # the time of the current chunk
         self._n_pieces = self._n_characters = 0
@@ -112,17 +88,17 @@ class _Reading:
         self._tokens: dict[int, tuple[int | None, int | None]] = {}  # by turn
         self._taken_back: set[tuple[int, int, str]] = set()  # turn, choice and id of calls
 
-    def read(self, chunks: Iterable[tuple[float | None, Data]]) -> Row:
+    def read(self, chunks: Iterable[tuple[float | None, Data]]) -> rows.Row:
         """Read all chunks, and return the row."""
         try:
             for seconds, chunk in chunks:
                 self._take(seconds, chunk)
-        except BadRecording as error:
+        except wholecall.BadRecording as error:
             self._break_off(error)
         else:
             self._see((self._parser or _parser(self._known, self._judging, text=False)).close())
         self._sum_up()
-        return Row(self.recording, self.calls)
+        return rows.Row(self.recording, self.calls)
 
     def _take(self, seconds: float | None, chunk: Data) -> None:
         """Read one chunk."""
@@ -143,7 +119,7 @@ class _Reading:
             if self._n_pieces % _FORGET_EVERY == 0:
                 parser.forget()
 
-    def _break_off(self, error: BadRecording) -> None:
+    def _break_off(self, error: wholecall.BadRecording) -> None:
         """End the stream where its recording is damaged; a stream that never began has no events."""
         trouble = str(error)
         name = self._known.name or ""
@@ -153,7 +129,7 @@ class _Reading:
         if self._parser is not None:
             self._see(self._parser.fail(trouble))
 
-    def _see(self, events: Iterable[Event]) -> None:
+    def _see(self, events: Iterable[wholecall.Event]) -> None:
         for event in events:
             act = self.ACTIONS.get(type(event))
             if act is not None:
@@ -161,18 +137,18 @@ class _Reading:
 
     # Event handlers.
 
-    def _turn_started(self, event: TurnStarted) -> None:
+    def _turn_started(self, event: wholecall.TurnStarted) -> None:
         row = self.recording
         row["turns"] += 1
         row["dialect"] = event.dialect
         row["response_id"] = event.id or row["response_id"]
         row["model"] = event.model or row["model"]
 
-    def _text(self, _: TextDelta) -> None:
+    def _text(self, _: wholecall.TextDelta) -> None:
         if self.recording["first_text_s"] is None:
             self.recording["first_text_s"] = self._now
 
-    def _call_started(self, event: ToolCallStarted) -> None:
+    def _call_started(self, event: wholecall.ToolCallStarted) -> None:
         if self._is_timed:
             self._started[event.turn, event.choice, event.index] = self._now
             self._called()
@@ -182,21 +158,21 @@ class _Reading:
             self.recording["first_call_s"] = self._now
 
     def _call_ended(self, event: Any) -> None:
-        call = CALL_OF[type(event)](event, self._judging)
-        self._n_characters = grown(self._n_characters, call)
+        call = rows.CALL_OF[type(event)](event, self._judging)
+        self._n_characters = rows.grown(self._n_characters, call)
         if self._is_timed:
             self._called()
             call["started_s"] = self._started.get((event.turn, event.choice, event.index))
             call["ended_s"] = self._now
         self.calls.append(call)
 
-    def _call_taken_back(self, event: ToolCallCancelled) -> None:
+    def _call_taken_back(self, event: wholecall.ToolCallCancelled) -> None:
         self._taken_back.add((event.turn, event.choice, event.id))
 
-    def _fault(self, event: StreamFault) -> None:
+    def _fault(self, event: wholecall.StreamFault) -> None:
         self.recording["faults"].append(event.kind)
 
-    def _turn_finished(self, event: TurnFinished) -> None:
+    def _turn_finished(self, event: wholecall.TurnFinished) -> None:
         row = self.recording
         row["anomalies"] += event.anomalies
         if (event.turn, -event.choice) > self._finished:
@@ -213,11 +189,13 @@ class _Reading:
         calls.sort(key=_place)
         if self._taken_back:
             self._cancel()
-        sum_up(row, calls)
+        rows.sum_up(row, calls)
         if self._tokens:
-            row["input_tokens"], row["output_tokens"] = map(summed, zip(*self._tokens.values(), strict=True))
+            row["input_tokens"], row["output_tokens"] = map(
+                rows.summed, zip(*self._tokens.values(), strict=True)
+            )
         if row["usage"] is not None:
-            row["usage"] = as_json(row["usage"])
+            row["usage"] = rows.as_json(row["usage"])
         if self._hash is not None:
             row["content_hash"] = self._hash.hexdigest()[:32]
 
@@ -241,13 +219,13 @@ class _Reading:
 
     # The handler of each kind of event; other events have no data for a row.
     ACTIONS: ClassVar[dict[type, Callable[[_Reading, Any], None]]] = {
-        TurnStarted: _turn_started,
-        TextDelta: _text,
-        ToolCallStarted: _call_started,
-        **dict.fromkeys(CALL_OF, _call_ended),
-        ToolCallCancelled: _call_taken_back,
-        StreamFault: _fault,
-        TurnFinished: _turn_finished,
+        wholecall.TurnStarted: _turn_started,
+        wholecall.TextDelta: _text,
+        wholecall.ToolCallStarted: _call_started,
+        **dict.fromkeys(rows.CALL_OF, _call_ended),
+        wholecall.ToolCallCancelled: _call_taken_back,
+        wholecall.StreamFault: _fault,
+        wholecall.TurnFinished: _turn_finished,
     }
 
 
@@ -255,8 +233,8 @@ def _place(call: dict[str, Any]) -> tuple[int, int, int]:
     return call["turn"], call["choice"], call["index"]
 
 
-def _standing(number: int, turn: Turn) -> Iterator[tuple[int, int, int]]:
+def _standing(number: int, turn: wholecall.Turn) -> Iterator[tuple[int, int, int]]:
     """Yield the places of the calls that a turn holds."""
     for choice, view in {0: turn, **turn.others}.items():
         lists: list[Sequence[Any]] = [view.calls, view.custom_calls, view.builtin_calls, view.server_calls]
-        yield from ((number, min(choice, MOST_INT32), call.index) for calls in lists for call in calls)
+        yield from ((number, min(choice, rows.MOST_INT32), call.index) for calls in lists for call in calls)

@@ -28,14 +28,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from wholecall import BadRecording
-from wholecall.bulk import units
-from wholecall.bulk.column_values import BODY, ID, MESSAGES, MOMENT, TEXT, Kind, reader
-from wholecall.bulk.conversations import row_of_messages
+from wholecall.bulk import column_values, conversations, recording_files, storage, streams, units
 from wholecall.bulk.options import Columns, Options
-from wholecall.bulk.recording_files import unread_file
 from wholecall.bulk.rows import Judging, Known, Row, troubled
-from wholecall.bulk.storage import storage_of
-from wholecall.bulk.streams import row_of
 from wholecall.bulk.units import Piece
 from wholecall.recordings.finding import COMPRESSED, Place
 from wholecall.recordings.source import opened
@@ -100,7 +95,7 @@ def rows_of_table(
         only: the number of the first row to read, and of the row after the last; None reads all.
     """
     if piece.trouble is not None:
-        yield unread_file(piece, piece.trouble)
+        yield recording_files.unread_file(piece, piece.trouble)
         return
     for number, found in enumerate(_table(piece).rows(piece, _columns(options), options.max_bytes)):
         if found is not None and (only is None or only[0] <= number < only[1]):
@@ -138,22 +133,22 @@ def _row(found: Found | str, piece: Piece, number: int, options: Options, judgin
 
 def _row_of_found(found: Found, known: Known, judging: Judging) -> Row:
     if "messages" in found:
-        return row_of_messages(found["messages"], known, judging)
+        return conversations.row_of_messages(found["messages"], known, judging)
     body = found["body"]
     if body is None:
         return troubled(known, found.get("trouble", "its body is null"))
-    return row_of([(None, body)], known, judging)
+    return streams.row_of([(None, body)], known, judging)
 
 
 _BATCH = 64  # rows
-_KINDS: dict[str, Kind] = {
-    "body": BODY,
-    "messages": MESSAGES,
-    "id": ID,
-    "provider": TEXT,
-    "model": TEXT,
-    "dialect": TEXT,
-    "recorded_at": MOMENT,
+_KINDS: dict[str, column_values.Kind] = {
+    "body": column_values.BODY,
+    "messages": column_values.MESSAGES,
+    "id": column_values.ID,
+    "provider": column_values.TEXT,
+    "model": column_values.TEXT,
+    "dialect": column_values.TEXT,
+    "recorded_at": column_values.MOMENT,
 }
 _COMPUTE: Any = pc  # its functions are made at import, which no type checker sees
 _DAMAGE = (OSError, pa.ArrowException)
@@ -206,7 +201,7 @@ def _checked(piece: Piece, schema: pa.Schema, columns: Columns) -> None:
 def _read(batch: pa.RecordBatch, columns: Columns) -> Iterator[Found]:
     """Return the content of each row of a batch; the columns are checked at once."""
     flat, named = _flat(batch, columns), columns.named()
-    reads = [reader(flat.schema, name, _KINDS[role]) for role, name in named.items()]
+    reads = [column_values.reader(flat.schema, name, _KINDS[role]) for role, name in named.items()]
     values = [read(flat.column(name)) for read, name in zip(reads, named.values(), strict=True)]
     return (dict(zip(named, row, strict=True)) for row in zip(*values, strict=True))
 
@@ -240,7 +235,7 @@ def _rows_of(batches: Iterator[pa.RecordBatch], n_rows: int | None, columns: Col
 def _cut_parquet(piece: Piece, columns: Columns) -> Iterator[Piece]:
     try:
         with (
-            storage_of(piece.path).ranges(piece.path) as source,
+            storage.storage_of(piece.path).ranges(piece.path) as source,
             pq.ParquetFile(source, pre_buffer=False) as file,
         ):
             schema, metadata = file.schema_arrow, file.metadata
@@ -284,7 +279,7 @@ def _rows_of_parquet(piece: Piece, columns: Columns, _max_bytes: int | None) -> 
     """Yield the rows of row groups, each read separately: a damaged group costs no other group."""
     names = list(columns.named().values())
     try:
-        source = storage_of(piece.path).ranges(piece.path)
+        source = storage.storage_of(piece.path).ranges(piece.path)
         file = pq.ParquetFile(source, pre_buffer=False)
     except _DAMAGE as error:
         yield from repeat(_why(error), 1 if piece.n_rows is None else piece.n_rows)
@@ -300,7 +295,7 @@ def _rows_of_parquet(piece: Piece, columns: Columns, _max_bytes: int | None) -> 
 
 def _cut_arrow(piece: Piece, columns: Columns) -> Iterator[Piece]:
     try:
-        with storage_of(piece.path).mapped(piece.path) as mapped:
+        with storage.storage_of(piece.path).mapped(piece.path) as mapped:
             opened = _opened(mapped)
             schema = opened.schema
             sizes = _batch_sizes(opened)
@@ -333,7 +328,7 @@ def _rows_of_arrow(piece: Piece, columns: Columns, _max_bytes: int | None) -> Ro
 
 
 def _arrow_batches(piece: Piece) -> Iterator[pa.RecordBatch]:
-    with storage_of(piece.path).mapped(piece.path) as mapped:
+    with storage.storage_of(piece.path).mapped(piece.path) as mapped:
         opened = _opened(mapped)
         if piece.start is None or piece.stop is None:
             yield from opened
@@ -370,7 +365,7 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
     """Yield where the pieces of a file end, after line feeds, and how many lines each has."""
     position = start = n_lines = 0
     is_open = False
-    with storage_of(path).open(path) as file:
+    with storage.storage_of(path).open(path) as file:
         while block := file.read(_BLOCK):
             begun = 0
             while (end := block.find(b"\n", max(begun, start + units.MOST_BYTES - position))) >= 0:
@@ -399,11 +394,11 @@ def _rows_of_lines(piece: Piece, columns: Columns, max_bytes: int | None) -> Row
 
 def _lines(piece: Piece, max_bytes: int | None) -> Iterator[bytes]:
     if piece.start is None or piece.stop is None:
-        opens = partial(storage_of(piece.path).open, piece.path)
+        opens = partial(storage.storage_of(piece.path).open, piece.path)
         with opened(Place(piece.path, named=True, opens=opens, max_bytes=max_bytes)) as source:
             yield from source.lines()
         return
-    with storage_of(piece.path).open(piece.path, piece.start) as file:
+    with storage.storage_of(piece.path).open(piece.path, piece.start) as file:
         left = piece.stop - piece.start
         while left > 0 and (line := file.readline()):
             left -= len(line)

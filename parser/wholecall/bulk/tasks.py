@@ -21,14 +21,11 @@ from typing import Literal
 
 import msgspec
 
-from wholecall.bulk.columns import flat
+from wholecall.bulk import columns, recording_files, storage, table_inputs
 from wholecall.bulk.failures import StoreFailed, writing
 from wholecall.bulk.options import Options
 from wholecall.bulk.output_folder import Folder, Marker, Parts, PlanLine, Tally
-from wholecall.bulk.recording_files import rows_of_file, unread_file
 from wholecall.bulk.rows import Judging, Row
-from wholecall.bulk.storage import opening, states
-from wholecall.bulk.table_inputs import count_rows, rows_of_table
 from wholecall.bulk.units import Piece, Unit
 from wholecall.recordings.finding import Opens
 
@@ -99,7 +96,7 @@ class TaskRunner:
         if task.kind == "scan":
             return self._folder.marker_of(unit) or self._scanned(unit, dict(task.lost))
         if task.kind == "count":
-            return count_rows(unit.pieces[task.pieces[0]], self._options)
+            return table_inputs.count_rows(unit.pieces[task.pieces[0]], self._options)
         for _ in _batches(self._rows(unit, task, Counter())):
             pass
         return None
@@ -116,17 +113,17 @@ class TaskRunner:
     def _attempt(self, unit: Unit, lost: Lost) -> Marker | list[int]:
         """Write a unit, and return its marker; or None, and the numbers of the pieces that changed meanwhile."""
         paths = [piece.path for piece in unit.pieces]
-        before = states(paths)
+        before = storage.states(paths)
         task = Task(kind="scan", place=_NOWHERE, lost=lost, pieces=(0, len(unit.pieces)))
         tally = Tally()
         with Parts(self._folder, unit) as parts:
             for rows in _batches(self._rows(unit, task, tally.skipped)):
                 for row in rows:
                     tally.add(row)
-                parts.add(*flat(rows))
+                parts.add(*columns.flat(rows))
             changed = [
                 number
-                for number, (then, now) in enumerate(zip(before, states(paths), strict=True))
+                for number, (then, now) in enumerate(zip(before, storage.states(paths), strict=True))
                 if (number, WHOLE) not in lost and now != then
             ]
             if changed:
@@ -142,7 +139,7 @@ class TaskRunner:
         pieces = unit.pieces[slice(*task.pieces)]
         is_table = self._options.columns is not None
         sizes = [(piece.path, None if is_table or piece.trouble else piece.size) for piece in pieces]
-        with closing(opening(sizes)) as opened:
+        with closing(storage.opening(sizes)) as opened:
             for number, (piece, opens) in enumerate(zip(pieces, opened, strict=True), task.pieces[0]):
                 lost = {row: trouble for (of, row), trouble in task.lost.items() if of == number}
                 yield from self._rows_of(piece, opens, lost, task.rows, skipped)
@@ -156,11 +153,11 @@ class TaskRunner:
         skipped: Counter[str],
     ) -> Iterator[Row]:
         if WHOLE in lost:
-            yield unread_file(piece, lost[WHOLE])
+            yield recording_files.unread_file(piece, lost[WHOLE])
         elif self._options.columns is None:
-            yield from rows_of_file(piece, self._options, self._judging, skipped, opens)
+            yield from recording_files.rows_of_file(piece, self._options, self._judging, skipped, opens)
         else:
-            yield from rows_of_table(piece, self._options, self._judging, lost, only)
+            yield from table_inputs.rows_of_table(piece, self._options, self._judging, lost, only)
 
 
 _NOWHERE = PlanLine(0, "", 0, 0, 0)

@@ -20,8 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from wholecall.bulk.addresses import address, is_url, shown
-from wholecall.bulk.storage import storage_of
+from wholecall.bulk import addresses, storage
 from wholecall.recordings.finding import STDIN, SUFFIXES
 
 _private = True
@@ -135,13 +134,13 @@ def found(
     Raises:
         ValueError: two inputs are one file, or have the same source; standard input cannot be read again.
     """
-    arguments = [address(os.fspath(path)) for path in paths]
+    arguments = [addresses.address(os.fspath(path)) for path in paths]
     if STDIN in arguments:
         raise ValueError(
             "standard input can be read but once: save it with `wholecall record`, and scan the file"
         )
-    written = address(os.fspath(out))
-    own = f"{written}/" if is_url(written) else f"{os.path.abspath(written)}{os.sep}"  # noqa: PTH100 - many texts
+    written = addresses.address(os.fspath(out))
+    own = f"{written}/" if addresses.is_url(written) else f"{os.path.abspath(written)}{os.sep}"  # noqa: PTH100 - many texts
     pieces = [
         piece
         for argument in arguments
@@ -168,7 +167,7 @@ def _refuse_doubles(pieces: Sequence[Piece], *, several: bool) -> None:
 
 def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
     """Yield the inputs at one address."""
-    base, inputs = storage_of(argument).find(argument, suffixes)
+    base, inputs = storage.storage_of(argument).find(argument, suffixes)
     source_of = _sources(argument, base)
     for path, size, mtime, named, trouble in inputs:
         yield Piece(source_of(path), path, size, mtime, named, trouble, size)
@@ -176,9 +175,9 @@ def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
 
 def _sources(argument: str, base: str) -> Callable[[str], str]:
     """Return a function that makes sources of paths below a folder; the folder itself has its own name."""
-    separator = "/" if is_url(base) else os.sep
+    separator = "/" if addresses.is_url(base) else os.sep
     prefix = base if base.endswith(separator) else f"{base}{separator}"
-    itself = Path(shown(base) if is_url(base) else base).name or argument
+    itself = Path(addresses.shown(base) if addresses.is_url(base) else base).name or argument
 
     def source_of(path: str) -> str:
         below = path.removeprefix(prefix) if path != base else itself

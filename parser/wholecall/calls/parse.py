@@ -15,24 +15,19 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from msgspec.structs import replace
 
-from wholecall.arguments.ladder import read_answer, read_arguments
+from wholecall.arguments import strict, tokens
+from wholecall.arguments.ladder import Ending, read_answer, read_arguments
 from wholecall.arguments.partial_json import JsonScanner, PartialJson
-from wholecall.arguments.strict import read_strict
-from wholecall.arguments.tokens import utf8_size
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.calls.output.answers import Output, OutputDropped
-from wholecall.calls.tools.answers import answer_check
-from wholecall.calls.tools.fit import fit
-from wholecall.calls.tools.misfit import Misfit
-from wholecall.calls.tools.tool import Tool
+from wholecall.calls.tools import answers, fit
+from wholecall.calls.tools.misfit import Check, Misfit
+from wholecall.calls.tools.tool import Tool, TypedForm
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:
-    from wholecall.arguments.ladder import Ending
     from wholecall.arguments.verdict import ArgsT
-    from wholecall.calls.tools.misfit import Check
-    from wholecall.calls.tools.tool import TypedForm
     from wholecall.types import JsonState, OutputReason
 
 
@@ -81,7 +76,7 @@ def parse_arguments(
 def accept(verdict: Verdict, raw: str, check: Check | None, policy: Policy, limits: Limits) -> Verdict[Any]:
     """Return the final verdict on a text that was read, checked against its tool if that is known."""
     if check is not None and verdict.arguments is not None:
-        verdict = fit(verdict, raw, check, policy, limits)
+        verdict = fit.fit(verdict, raw, check, policy, limits)
     if policy.json_safe_ints:
         _make_ints_safe(verdict.arguments)
     return verdict
@@ -125,7 +120,7 @@ def parse_output(
     Raises:
         TypeError, ValueError, ImportError: `output` does not describe an answer.
     """
-    check = answer_check(output)
+    check = answers.answer_check(output)
     if ended != "clean":
         return OutputDropped(0, 0, *_CUT[ended], raw)
     return accept_output(raw, check, policy, limits)
@@ -139,7 +134,7 @@ def accept_output(
         return OutputDropped(turn, choice, "empty", "there is no text", raw)
     verdict = read_answer(raw, policy, limits)
     if check is not None and verdict.status != "dropped":
-        verdict = fit(_unwrapped(verdict, raw, check, policy, limits), raw, check, policy, limits)
+        verdict = fit.fit(_unwrapped(verdict, raw, check, policy, limits), raw, check, policy, limits)
     if verdict.status == "dropped":
         reason = cast("OutputReason", verdict.reason)
         return OutputDropped(turn, choice, reason, verdict.detail, raw)
@@ -156,7 +151,7 @@ def _unwrapped(verdict: Verdict[Any], raw: str, check: Check, policy: Policy, li
     text: Any = verdict.arguments
     if type(text) is not str or not isinstance(check(cast("Any", text)), Misfit):
         return verdict
-    read = read_strict(text, policy, limits, lists=True)
+    read = strict.read_strict(text, policy, limits, lists=True)
     if type(read.value) is not dict and type(read.value) is not list:
         return verdict
     edits = (*verdict.edits, Edit("double_encoded", raw.index('"')))
@@ -216,8 +211,8 @@ def json_state(text: str, *, limits: Limits = Limits()) -> JsonState:  # noqa: B
         text: the whole text so far; a value of any type.
         limits: bounds in bytes, characters and levels; text beyond them is `invalid`.
     """
-    fits = limits.max_arguments_bytes is None or utf8_size(text) <= limits.max_arguments_bytes
+    fits = limits.max_arguments_bytes is None or tokens.utf8_size(text) <= limits.max_arguments_bytes
     with suppress(RecursionError):  # of a decoder, for text without a bound on its depth
-        if fits and read_strict(text, _KEPT, limits, lists=True).reason is None:
+        if fits and strict.read_strict(text, _KEPT, limits, lists=True).reason is None:
             return "complete"
     return partial_json(text, limits=limits).state

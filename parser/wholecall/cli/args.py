@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from wholecall import BadRecording, parse_arguments, partial_json
+from wholecall.cli import output, show
 from wholecall.cli.options import add_command_parser
-from wholecall.cli.output import FOUND, OK, STDIO, UNREADABLE, complain, line_writer
-from wholecall.cli.show import printable
 
 _ABOUT = """\
 Read the arguments of one call, a JSON object, and write them as one line of strict JSON. Slips that have one reading
@@ -56,8 +55,8 @@ def _run(options: argparse.Namespace) -> int:
     try:
         text = _text(options.file)
     except BadRecording as error:
-        complain(str(error))
-        return UNREADABLE
+        output.complain(str(error))
+        return output.UNREADABLE
     return (_show if options.partial else _repair)(options.file, text)
 
 
@@ -67,10 +66,10 @@ def _text(path: str) -> str:
     Raises:
         BadRecording: it cannot be read, or is not UTF-8.
     """
-    if path == STDIO and sys.stdin is None:
+    if path == output.STDIO and sys.stdin is None:
         raise BadRecording(f"{path}: there is no standard input")
     try:
-        data = sys.stdin.buffer.read() if path == STDIO else Path(path).read_bytes()
+        data = sys.stdin.buffer.read() if path == output.STDIO else Path(path).read_bytes()
     except OSError as error:
         raise BadRecording(f"{path}: {error.strerror}") from None
     try:
@@ -85,13 +84,13 @@ def _repair(path: str, text: str) -> int:
     verdict = parse_arguments(text)
     if verdict.arguments is None:
         _list(path, f"dropped, {verdict.reason}", [f"! {verdict.detail}"])
-        return FOUND
+        return output.FOUND
     _write(verdict.arguments)
     facts = [f"~ {edit.kind} at character {edit.offset}" for edit in verdict.edits]
     facts += [f"! {flag}" for flag in verdict.flags]
     if verdict.status != "exact" or facts:
         _list(path, verdict.status, facts)
-    return OK
+    return output.OK
 
 
 def _show(path: str, text: str) -> int:
@@ -100,18 +99,18 @@ def _show(path: str, text: str) -> int:
     if partial.value is not None or partial.complete:
         _write(partial.value)
     if partial.complete:
-        return OK
+        return output.OK
     where = [] if partial.offset is None else [f"! {partial.reason} at character {partial.offset}"]
     _list(path, partial.state, where)
-    return FOUND
+    return output.FOUND
 
 
 def _write(value: object) -> None:
-    line_writer()(
+    output.line_writer()(
         json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
     )  # a partial object is a read-only mapping
 
 
 def _list(path: str, said: str, facts: Iterable[str]) -> None:
     """Report the result for the text, and one fact a line."""
-    sys.stderr.write("".join(f"{line}\n" for line in (f"{printable(path)}: {said}", *facts)))
+    sys.stderr.write("".join(f"{line}\n" for line in (f"{show.printable(path)}: {said}", *facts)))

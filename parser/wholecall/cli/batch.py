@@ -17,9 +17,8 @@ from contextlib import closing
 from typing import TypeVar
 
 from wholecall import BadRecording, StreamFault, ToolCallCancelled, TurnStarted
-from wholecall.cli.output import complain
+from wholecall.cli import output, show
 from wholecall.cli.progress import Progress
-from wholecall.cli.show import counted
 from wholecall.recordings import Chunk, Recording, read
 from wholecall.recordings.counts import RecordingCounts, Words
 from wholecall.recordings.others import OTHERS
@@ -82,7 +81,7 @@ class Batch:
                     self.nonsense += isinstance(error, Nonsense)
                     sys.stdout.flush()  # the complaint comes after earlier output
                     progress.clear()
-                    complain(str(error))
+                    output.complain(str(error))
                     continue
                 self.count += 1
                 yield made
@@ -117,9 +116,9 @@ class Tally(RecordingCounts):
         """Return one line for people."""
         dropped, faults = self.findings["dropped"], self.findings["faults"]
         parts = [
-            counted(self.calls, "call"),
+            show.counted(self.calls, "call"),
             f"{self.dropped:,} dropped{_by_word(dropped)}",
-            counted(self.faults, "fault") + _by_word(faults),
+            show.counted(self.faults, "fault") + _by_word(faults),
         ]
         more = {
             "could not be read": self.unreadable,
@@ -127,7 +126,7 @@ class Tally(RecordingCounts):
             "other responses skipped": self.skipped,
         }
         rest = "".join(f"; {count:,} {noun}" for noun, count in more.items() if count)
-        return f"{counted(self.recordings, 'recording')}: {', '.join(parts)}{rest}"
+        return f"{show.counted(self.recordings, 'recording')}: {', '.join(parts)}{rest}"
 
 
 def _turn_started(tally: Tally, event: TurnStarted) -> None:

@@ -18,9 +18,8 @@ from typing import Any
 import msgspec
 
 from wholecall import BadRecording
+from wholecall.cli import output, show
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.output import FOUND, OK, UNREADABLE, complain, write
-from wholecall.cli.show import printable
 from wholecall.recordings import read
 from wholecall.recordings.replay import replay
 
@@ -70,17 +69,17 @@ def _diff(options: argparse.Namespace) -> int:
     try:
         sides = [list(_lines(path, options)) for path in (options.first, options.second)]
     except BadRecording as error:
-        complain(str(error))
-        return UNREADABLE
+        output.complain(str(error))
+        return output.UNREADABLE
     if sides[0] == sides[1]:
-        return OK
+        return output.OK
     if options.json:
         _write_json(*sides)
     else:
         first, second = ([text for line in side for text in _shown(line)] for side in sides)
         for text in unified_diff(first, second, options.first, options.second, lineterm=""):
-            write(printable(text) + "\n")
-    return FOUND
+            output.write(show.printable(text) + "\n")
+    return output.FOUND
 
 
 def _lines(path: str, options: argparse.Namespace) -> Iterator[Line]:
@@ -152,4 +151,4 @@ def _write_json(first: list[Line], second: list[Line]) -> None:
     )
     for text in texts:
         if not text.startswith(("---", "+++", "@@")):
-            write(f'{{"side":"{"A" if text[0] == "-" else "B"}","event":{text[1:]}}}\n')
+            output.write(f'{{"side":"{"A" if text[0] == "-" else "B"}","event":{text[1:]}}}\n')

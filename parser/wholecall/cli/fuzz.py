@@ -12,10 +12,9 @@ import json
 from itertools import zip_longest
 from typing import Any
 
+from wholecall.cli import output, show
 from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes
-from wholecall.cli.output import FOUND, OK, UNREADABLE, json_writer, write
-from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.recordings.replay import Chunking, replay
 
@@ -66,12 +65,12 @@ def _fuzz(options: argparse.Namespace) -> int:
     batch = Batch(options.paths, max_bytes=options.max_bytes)
     differing = sum(batch.each(lambda recording: _fuzz_one(recording, options)))
     if not options.json:
-        write(
+        output.write(
             f"{batch.count:,} recordings, each under {options.splits + 1:,} splits: {differing:,} differences\n"
         )
     if batch.unreadable:
-        return UNREADABLE
-    return FOUND if differing else OK
+        return output.UNREADABLE
+    return output.FOUND if differing else output.OK
 
 
 def _fuzz_one(recording: Recording, options: argparse.Namespace) -> int:
@@ -102,10 +101,12 @@ def _report(name: str, split: str, expected: list[bytes], found: list[bytes], *,
     pairs = zip_longest(expected, found)
     position = next((number for number, (one, other) in enumerate(pairs) if one != other), None)
     if as_json:
-        json_writer(name)(json.dumps({"split": split, "same": position is None, "event": position}).encode())
+        output.json_writer(name)(
+            json.dumps({"split": split, "same": position is None, "event": position}).encode()
+        )
         return
     assert position is not None
-    write(f"{printable(name)}: --chunk {split}: event {position} differs\n")
+    output.write(f"{show.printable(name)}: --chunk {split}: event {position} differs\n")
     for sign, events in (("-", expected), ("+", found)):
         text = events[position].decode() if position < len(events) else "(no event)"
-        write(f"  {sign} {printable(text)}\n")
+        output.write(f"  {sign} {show.printable(text)}\n")

@@ -26,10 +26,9 @@ import msgspec
 from wholecall import BadRecording
 from wholecall.cli.output import FOUND, OK, STDIO, UNREADABLE, complain, json_writer, replacing
 from wholecall.cli.show import printable
+from wholecall.history import checking, shrinking
 from wholecall.history.book import Book, pages
-from wholecall.history.checking import RULES, check_transcript
 from wholecall.history.judging import Rules
-from wholecall.history.shrinking import shorten, shrink_arguments
 from wholecall.history.transcripts import TranscriptReport, mend
 from wholecall.recordings.finding import Place, find
 from wholecall.recordings.transcripts import NoTranscript, Page, Transcript, opened_transcript
@@ -105,9 +104,9 @@ def add_command(commands: Any) -> None:
         action.add_argument("paths", nargs="+", metavar="PATH", help=_PATHS)
         action.add_argument("--json", action="store_true", help=_JSON)
     check.set_defaults(output=None, exit_code=True, make=_checked)
-    known = "\n".join(wrap(", ".join(RULES), 72))
+    known = "\n".join(wrap(", ".join(checking.RULES), 72))
     check.add_argument(
-        "--for", dest="provider", choices=[*RULES], metavar="PROVIDER", help=_FOR.format(known)
+        "--for", dest="provider", choices=[*checking.RULES], metavar="PROVIDER", help=_FOR.format(known)
     )
     check.add_argument("--thinking", action="store_true", help=_THINKING)
     for action in (repair, shrink):
@@ -156,7 +155,7 @@ def _checked(transcript: Transcript, options: argparse.Namespace) -> Change:
     """Return the changes of a repair, or the reasons for which a provider would refuse."""
     if options.provider is None:
         return _mended(transcript, options)
-    found = check_transcript(list(transcript.messages), options.provider, thinking=options.thinking)
+    found = checking.check_transcript(list(transcript.messages), options.provider, thinking=options.thinking)
     facts = [f"! {one}" + (f" (as in: {one.refusal})" if one.refusal else "") for one in found]
     findings = [msgspec.to_builtins(one) for one in found]
     report = {"provider": options.provider, "findings": findings}
@@ -168,10 +167,10 @@ def _members(report: TranscriptReport) -> dict[str, Any]:
 
 
 def _shrunk(transcript: Transcript, options: argparse.Namespace) -> Change:
-    shrink = partial(shrink_arguments, max_leaf=options.max_leaf)
+    shrink = partial(shrinking.shrink_arguments, max_leaf=options.max_leaf)
     shrink("")  # fails for a `--max-leaf` that is too small for the marker
     book = Book(transcript.messages, "auto")
-    shorter = shorten(book, options.keep_recent, shrink)
+    shorter = shrinking.shorten(book, options.keep_recent, shrink)
     shrunk = [call.label for call in shorter.calls]
     facts = [f"~ arguments of {label} shortened" for label in shrunk]
     facts += [f"! arguments of {label} are not JSON and stay as they are" for label in shorter.invalid]

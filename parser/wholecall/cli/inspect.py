@@ -20,26 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from wholecall import BadRecording
+from wholecall.cli import output, pages, show
 from wholecall.cli.batch import Beginning, Nonsense, Tally
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.output import (
-    CHOICES,
-    FOUND,
-    OK,
-    UNREADABLE,
-    complain,
-    console,
-    is_read,
-    json_writer,
-    wants_colour,
-    write,
-)
-from wholecall.cli.pages import harmless, is_page, page_of, write_page
-from wholecall.cli.show import below_common_folder
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, summary, touches_calls
-from wholecall.recordings import Recording, read
-from wholecall.recordings.finding import STDIN
-from wholecall.recordings.replay import dialect_of
+from wholecall.recordings import Recording, finding, read, replay
 from wholecall.recordings.timeline.steps import Step, timeline
 
 _ABOUT = """\
@@ -121,7 +106,9 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"columns of a line, at least {MIN_WIDTH}; by default the terminal's",
     )
-    add("--color", choices=CHOICES, default="auto", help="colours, with the extra cli installed (auto)")
+    add(
+        "--color", choices=output.CHOICES, default="auto", help="colours, with the extra cli installed (auto)"
+    )
     add_dialect(command)
     add_max_bytes(command)
     add_text(command)
@@ -136,32 +123,32 @@ def _width(text: str) -> int:
 def _inspect(options: argparse.Namespace) -> int:
     _check(options)
     tally = Tally()
-    output = _output(options)
-    with closing(read(*options.paths or [STDIN], max_bytes=options.max_bytes)) as recordings:
+    out = _output(options)
+    with closing(read(*options.paths or [finding.STDIN], max_bytes=options.max_bytes)) as recordings:
         for recording in recordings:
-            output.begin(recording.name)
+            out.begin(recording.name)
             try:
-                _show(recording, options, tally, output)
+                _show(recording, options, tally, out)
             except (BadRecording, Nonsense) as error:
                 tally.unreadable += isinstance(error, BadRecording)
                 tally.nonsense += isinstance(error, Nonsense)
                 sys.stdout.flush()  # the complaint comes after earlier output
-                complain(str(error))
+                output.complain(str(error))
         tally.skipped = recordings.skipped.total()
-    output.end(tally.summary())
+    out.end(tally.summary())
     if tally.unreadable:
-        return UNREADABLE
-    return FOUND if tally.nonsense else OK
+        return output.UNREADABLE
+    return output.FOUND if tally.nonsense else output.OK
 
 
-def _show(recording: Recording, options: argparse.Namespace, total: Tally, output: Output) -> None:
+def _show(recording: Recording, options: argparse.Namespace, total: Tally, out: Output) -> None:
     """Show a recording's steps and count it; steps before damage count, nonsense does not."""
     beginning, tally = Beginning(recording), Tally()
     try:
         for step in _steps(recording, options):
             for event in step.events:
                 tally.count(event)
-            output.step(step)
+            out.step(step)
             if options.follow:
                 sys.stdout.flush()
     except BadRecording:
@@ -173,7 +160,7 @@ def _show(recording: Recording, options: argparse.Namespace, total: Tally, outpu
 
 
 def _check(options: argparse.Namespace) -> None:
-    if options.follow and options.paths not in ([], [STDIN]):
+    if options.follow and options.paths not in ([], [finding.STDIN]):
         options.refuse("--follow reads standard input, no PATH")
     if not options.follow and not options.paths:
         options.refuse("the following arguments are required: PATH (or --follow)")
@@ -187,11 +174,11 @@ def _check(options: argparse.Namespace) -> None:
 
 def _may_be_page(path: str, inputs: Iterable[str]) -> bool:
     """Return whether the path is free of files that a page must not replace, such as a recording."""
-    return is_page(path) and not (Path(path).is_file() and is_read(inputs, path))
+    return pages.is_page(path) and not (Path(path).is_file() and output.is_read(inputs, path))
 
 
 def _steps(recording: Recording, options: argparse.Namespace) -> Iterator[Step]:
-    dialect = dialect_of(recording) if options.dialect == "auto" else options.dialect
+    dialect = replay.dialect_of(recording) if options.dialect == "auto" else options.dialect
     chunks: Iterable[tuple[float | None, bytes]] = recording.chunks
     return timeline(_timed(chunks) if options.follow else chunks, dialect, text=options.text)
 
@@ -216,10 +203,12 @@ def _output(options: argparse.Namespace) -> Output:
     if options.json:
         return _JsonLines(options.calls)
     width = options.width or shutil.get_terminal_size((100, 24)).columns
-    rich = console(width) if wants_colour(options.color) else None
+    rich = output.console(width) if output.wants_colour(options.color) else None
     if rich is None and options.color == "always":
-        complain("colours need rich: pip install 'wholecall[cli]'")
-    return TimelineText(Plain(write) if rich is None else Rich(rich), width=width, only_calls=options.calls)
+        output.complain("colours need rich: pip install 'wholecall[cli]'")
+    return TimelineText(
+        Plain(output.write) if rich is None else Rich(rich), width=width, only_calls=options.calls
+    )
 
 
 class _JsonLines:
@@ -227,10 +216,10 @@ class _JsonLines:
 
     def __init__(self, only_calls: bool) -> None:
         self._only_calls = only_calls
-        self._write = json_writer("")
+        self._write = output.json_writer("")
 
     def begin(self, name: str) -> None:
-        self._write = json_writer(name)
+        self._write = output.json_writer(name)
 
     def step(self, step: Step) -> None:
         if not self._only_calls or touches_calls(step):
@@ -262,7 +251,7 @@ class HtmlPage:
             shown.tally.count(event)
         name, text = summary(step, _SUMMARY)
         said = f'"name":{json.dumps(name)},"summary":{json.dumps(text[: 2 * _SUMMARY])}'
-        shown.steps.append(harmless(f"{{{said},{step.to_json().decode()[1:]}"))
+        shown.steps.append(pages.harmless(f"{{{said},{step.to_json().decode()[1:]}"))
 
     def end(self, text: str) -> None:  # noqa: ARG002 - the page counts by recording
         """Write the page, unless there is nothing to show.
@@ -272,12 +261,12 @@ class HtmlPage:
         """
         shown = [one for one in self._recordings if one.steps]
         if not shown:
-            complain("there is nothing to show, so no page was written")
+            output.complain("there is nothing to show, so no page was written")
             return
-        names = below_common_folder([one.name for one in shown])
+        names = show.below_common_folder([one.name for one in shown])
         recordings = (one.to_json(name) for one, name in zip(shown, names, strict=True))
         data = f'{{"recordings":[{",".join(recordings)}]}}'
-        write_page(self._path, page_of("page.html", _STYLES, _SCRIPTS, data=data))
+        pages.write_page(self._path, pages.page_of("page.html", _STYLES, _SCRIPTS, data=data))
 
 
 class _Shown(NamedTuple):
@@ -296,4 +285,4 @@ class _Shown(NamedTuple):
             "dropped": self.tally.dropped,
             "faults": self.tally.faults,
         }
-        return f'{harmless(json.dumps(facts))[:-1]},"steps":[{",".join(self.steps)}]}}'
+        return f'{pages.harmless(json.dumps(facts))[:-1]},"steps":[{",".join(self.steps)}]}}'

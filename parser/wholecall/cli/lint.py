@@ -17,10 +17,9 @@ from typing import Any, get_args
 import msgspec
 
 from wholecall import EventsWanted
+from wholecall.cli import output, show
 from wholecall.cli.batch import Batch, Beginning, Tally
 from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
-from wholecall.cli.output import FOUND, OK, UNREADABLE, json_writer, write
-from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.recordings.counts import KINDS, Words
 from wholecall.recordings.replay import replay
@@ -86,8 +85,8 @@ def _lint(options: argparse.Namespace) -> int:
         _list_findings(recording.name, ledger, as_json=options.json)
     _sum_up(groups, total, as_json=options.json)
     if batch.unreadable:
-        return UNREADABLE
-    return FOUND if total.is_odd or batch.nonsense else OK
+        return output.UNREADABLE
+    return output.FOUND if total.is_odd or batch.nonsense else output.OK
 
 
 class Ledger(Tally):
@@ -120,10 +119,10 @@ def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
 
 def _list_findings(name: str, ledger: Ledger, *, as_json: bool) -> None:
     if as_json:
-        json_writer(name)(json.dumps({"dialect": ledger.last_dialect} | ledger.to_dict()).encode())
+        output.json_writer(name)(json.dumps({"dialect": ledger.last_dialect} | ledger.to_dict()).encode())
     elif ledger.is_odd:
         found = [f"{kind} {_words(ledger, kind)}" for kind in _KINDS if ledger.findings[kind]]
-        write(f"{printable(name)}: {'; '.join(found)}\n")
+        output.write(f"{show.printable(name)}: {'; '.join(found)}\n")
 
 
 def _words(ledger: Ledger, kind: str) -> str:
@@ -143,15 +142,15 @@ def _sum_up(groups: dict[str, Ledger], total: Ledger, *, as_json: bool) -> None:
         return
     rows = [("", *_COLUMNS), *(_row(*item) for item in sorted(groups.items())), _row("all", total)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    write("\n")
+    output.write("\n")
     for first, *others in rows:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        write("  ".join([first.ljust(widths[0]), *cells]).rstrip() + "\n")
-    write("\n")
+        output.write("  ".join([first.ljust(widths[0]), *cells]).rstrip() + "\n")
+    output.write("\n")
     for kind in _KINDS:
         for word, count in total.findings[kind].most_common():
             advice = f"  (--text {word} reads them)" if kind == LEAKS else ""
-            write(f"{kind:13}  {count:7,}  {word}{advice}\n")
+            output.write(f"{kind:13}  {count:7,}  {word}{advice}\n")
 
 
 def _row(name: str, ledger: Ledger) -> tuple[str, ...]:
@@ -163,7 +162,7 @@ def _row(name: str, ledger: Ledger) -> tuple[str, ...]:
         "dropped": _shared(ledger.dropped, ledger.calls + ledger.dropped),
         "faults": f"{ledger.faults:,}",
     }
-    return (printable(name), *(counts[column] for column in _COLUMNS))
+    return (show.printable(name), *(counts[column] for column in _COLUMNS))
 
 
 def _shared(count: int, whole: int) -> str:

@@ -14,22 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from wholecall import (
-    TERMINAL,
-    ArgumentsDelta,
-    BuiltinToolCall,
-    CustomToolCall,
-    Event,
-    ReasoningDelta,
-    ServerToolCall,
-    StreamFault,
-    TextDelta,
-    ToolCall,
-    ToolCallCancelled,
-    ToolCallDropped,
-    TurnFinished,
-    TurnStarted,
-)
+import wholecall
 from wholecall.cli.show import cells, counted, fitted, packed, printable, wrapped
 
 MIN_WIDTH = 40
@@ -88,16 +73,16 @@ class Listing:
         self._n_chars.clear()
         self._n_faults.clear()
 
-    def add(self, event: Event) -> None:
+    def add(self, event: wholecall.Event) -> None:
         """Make the lines of one event, if there are any."""
-        if isinstance(event, ArgumentsDelta):  # most events, by far; the call's item shows them
+        if isinstance(event, wholecall.ArgumentsDelta):  # most events, by far; the call's item shows them
             return
-        if isinstance(event, (TextDelta, ReasoningDelta)):
-            kind = "text" if isinstance(event, TextDelta) else "reasoning"
+        if isinstance(event, (wholecall.TextDelta, wholecall.ReasoningDelta)):
+            kind = "text" if isinstance(event, wholecall.TextDelta) else "reasoning"
             self._n_chars[event.turn, event.choice, kind] += len(event.text)
-        elif isinstance(event, TurnStarted):
+        elif isinstance(event, wholecall.TurnStarted):
             self._origin = self._origin or "  ".join(filter(None, (event.dialect, event.model)))
-        elif not self._only_calls or isinstance(event, TERMINAL):
+        elif not self._only_calls or isinstance(event, wholecall.TERMINAL):
             self._item(event)
 
     def flush(self) -> None:
@@ -116,7 +101,7 @@ class Listing:
         self.flush()
         self._write("\n" * self._wrote + "".join(f"{self._painted(line, _BOLD)}\n" for line in summary))
 
-    def _item(self, event: Event) -> None:
+    def _item(self, event: wholecall.Event) -> None:
         item = self._described(event)
         if item is None:
             return
@@ -144,28 +129,28 @@ class Listing:
         gap = "\n" if self._wrote or self._held else ""
         self._held.append(gap + "\n".join(bold) + "\n")
 
-    def _described(self, event: Event) -> Item | None:
+    def _described(self, event: wholecall.Event) -> Item | None:
         """Return the item of an event, None for events that only lead up to another or repeat many."""
         texts = self._texts
-        if isinstance(event, (ToolCall, ServerToolCall, BuiltinToolCall)):
+        if isinstance(event, (wholecall.ToolCall, wholecall.ServerToolCall, wholecall.BuiltinToolCall)):
             return texts.called(event)
-        if isinstance(event, CustomToolCall):
+        if isinstance(event, wholecall.CustomToolCall):
             return "custom", (_name(event), event.id), texts.custom(event)
-        if isinstance(event, ToolCallDropped):
+        if isinstance(event, wholecall.ToolCallDropped):
             facts = (event.name or "(no name)", event.id or "(no id)", event.reason)
             return "dropped", facts, texts.dropped(event)
-        if isinstance(event, StreamFault):
+        if isinstance(event, wholecall.StreamFault):
             self._n_faults[event.kind] += 1
             if self._n_faults[event.kind] > _MAX_FAULTS:
                 return None
             return "fault", (event.kind, "fatal" if event.fatal else ""), texts.faulted(event)
-        if isinstance(event, ToolCallCancelled):
+        if isinstance(event, wholecall.ToolCallCancelled):
             return "cancelled", (event.id,), iter(())
-        if isinstance(event, TurnFinished):
+        if isinstance(event, wholecall.TurnFinished):
             return "end", (event.reason, *self._said(event)), self._noted(event)
         return None
 
-    def _said(self, event: TurnFinished) -> Texts:
+    def _said(self, event: wholecall.TurnFinished) -> Texts:
         if event.provider_reason and event.provider_reason != event.reason:
             yield f"(provider: {event.provider_reason})"
         for kind in ("text", "reasoning"):
@@ -173,7 +158,7 @@ class Listing:
             if count:
                 yield f"{counted(count, 'character')} of {kind}"
 
-    def _noted(self, event: TurnFinished) -> Texts:
+    def _noted(self, event: wholecall.TurnFinished) -> Texts:
         yield from self._texts.notes("anomalies", event.anomalies)
         more = {kind: count - _MAX_FAULTS for kind, count in self._n_faults.items() if count > _MAX_FAULTS}
         yield from self._texts.notes("further faults", [f"{count:,} {kind}" for kind, count in more.items()])
@@ -193,13 +178,13 @@ def _broken(path: str, width: int) -> list[str]:
     return lines
 
 
-def _place(event: Event) -> str:
+def _place(event: wholecall.Event) -> str:
     parts = [f"turn {event.turn}"] if event.turn else []
     parts += [f"choice {event.choice}"] if event.choice else []
     return f"[{', '.join(parts)}]" if parts else ""
 
 
-def _name(event: ToolCall | CustomToolCall) -> str:
+def _name(event: wholecall.ToolCall | wholecall.CustomToolCall) -> str:
     return event.name if event.namespace is None else f"{event.name} (namespace {event.namespace})"
 
 
@@ -214,22 +199,24 @@ class _Texts(NamedTuple):
     room: int
     full: bool
 
-    def called(self, event: ToolCall | ServerToolCall | BuiltinToolCall) -> Item:
-        if isinstance(event, ToolCall):
+    def called(
+        self, event: wholecall.ToolCall | wholecall.ServerToolCall | wholecall.BuiltinToolCall
+    ) -> Item:
+        if isinstance(event, wholecall.ToolCall):
             return "call", (_name(event), event.id, event.status), self._arguments(event)
-        if isinstance(event, ServerToolCall):
+        if isinstance(event, wholecall.ServerToolCall):
             return "server", (event.name, event.id), self._arguments(event)
         return "builtin", (event.name, event.id), self._arguments(event)
 
-    def custom(self, event: CustomToolCall) -> Texts:
+    def custom(self, event: wholecall.CustomToolCall) -> Texts:
         yield from self._raw(event.input)
         yield from self.notes("flags", event.flags)
 
-    def dropped(self, event: ToolCallDropped) -> Texts:
+    def dropped(self, event: wholecall.ToolCallDropped) -> Texts:
         yield from self._prose(event.detail)
         yield from self._raw(event.raw_arguments)
 
-    def faulted(self, event: StreamFault) -> Texts:
+    def faulted(self, event: wholecall.StreamFault) -> Texts:
         yield from self._prose(event.detail)
         yield from self._raw(event.raw)
 
@@ -237,7 +224,9 @@ class _Texts(NamedTuple):
         if words:
             yield from wrapped(f"{label}: {', '.join(words)}", self.room)
 
-    def _arguments(self, event: ToolCall | ServerToolCall | BuiltinToolCall) -> Texts:
+    def _arguments(
+        self, event: wholecall.ToolCall | wholecall.ServerToolCall | wholecall.BuiltinToolCall
+    ) -> Texts:
         lines = map(self._line, _pretty(event.arguments, self.room))
         if self.full:
             yield from lines
@@ -246,7 +235,7 @@ class _Texts(NamedTuple):
             yield from first if len(first) <= _MAX_LINES else first[: _MAX_LINES - 1]
             if len(first) > _MAX_LINES:
                 yield f"... ({len(_json(event.arguments)):,} characters in all)"
-        if isinstance(event, ToolCall):
+        if isinstance(event, wholecall.ToolCall):
             yield from self.notes("edits", list(_edits(event)))
         yield from self.notes("flags", event.flags)
 
@@ -271,7 +260,7 @@ class _Texts(NamedTuple):
             yield f"... ({len(text):,} characters in all)"
 
 
-def _edits(event: ToolCall) -> Texts:
+def _edits(event: wholecall.ToolCall) -> Texts:
     first = {edit.kind: edit.offset for edit in reversed(event.edits)}
     for kind, count in Counter(edit.kind for edit in event.edits).items():
         yield f"{kind} at character {first[kind]:,}" + (f" and {count - 1:,} more" if count > 1 else "")

@@ -20,10 +20,8 @@ from msgspec.structs import replace
 from wholecall.cli.options import add_command_parser
 from wholecall.cli.output import OK, UNREADABLE, complain, write
 from wholecall.errors import choices
-from wholecall.proxy import serve
+from wholecall.proxy import loading, serve, values
 from wholecall.proxy.config import KEYS, Config, ConfigError, Setting, UpstreamConfig
-from wholecall.proxy.loading import VARIABLES, load_config
-from wholecall.proxy.values import URL
 
 _WRONG: Final = 2  # as argparse exits
 _WIDTH: Final = 70
@@ -111,7 +109,7 @@ def _help(setting: Setting) -> str:
 
 def _serve(options: argparse.Namespace) -> int:
     """Run the proxy until it is stopped."""
-    load = partial(load_config, options.config, _overrides(options))
+    load = partial(loading.load_config, options.config, _overrides(options))
     config = _loaded(load)
     if config is None:
         return _WRONG
@@ -126,7 +124,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _overrides(options: argparse.Namespace) -> dict[str, Any]:
     """Return the values of the command line, by key."""
-    return {key: value for key, value in vars(options).items() if key in VARIABLES}
+    return {key: value for key, value in vars(options).items() if key in loading.VARIABLES}
 
 
 def _loaded(load: Callable[[], Config]) -> Config | None:
@@ -144,7 +142,7 @@ def _loaded(load: Callable[[], Config]) -> Config | None:
 
 def _check(options: argparse.Namespace) -> int:
     """Report the faults of a file, or where requests go with it."""
-    config = _loaded(partial(load_config, options.config, _overrides(options)))
+    config = _loaded(partial(loading.load_config, options.config, _overrides(options)))
     if config is None:
         return _WRONG
     for line in (*_listening(config), "", *_table(_rows(config)), *_hints(config)):
@@ -315,7 +313,7 @@ def _tell(options: argparse.Namespace) -> int:
     if said is None:
         return _WRONG
     try:
-        url: str = URL.read(said)
+        url: str = values.URL.read(said)
     except ValueError as error:
         options.refuse(f"--url {error}")
         raise
@@ -332,7 +330,7 @@ def _url_of(options: argparse.Namespace) -> str | None:
     overrides = _overrides(options)
     if options.config is None and not overrides:
         return _LISTENS_AT
-    config = _loaded(partial(load_config, options.config, overrides))
+    config = _loaded(partial(loading.load_config, options.config, overrides))
     if config is None:
         return None
     if config.listen.path is not None:

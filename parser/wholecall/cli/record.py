@@ -36,8 +36,8 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from wholecall import ToolCallParser
+from wholecall.cli import output
 from wholecall.cli.options import add_command_parser, add_import
-from wholecall.cli.output import FOUND, OK, STDIO, UNREADABLE, complain, is_same, json_writer
 from wholecall.framing.opening import framing_of
 from wholecall.recordings import Recorder
 from wholecall.recordings.secrets import without_keys
@@ -158,7 +158,7 @@ def _record(options: argparse.Namespace) -> int:
         options.refuse("--into DIR and --case NAME go together")
     if options.into is not None and options.append:
         options.refuse("--append adds to a recording, and needs -o OUT")
-    if options.output is not None and any(is_same(path, options.output) for path in _inputs(options)):
+    if options.output is not None and any(output.is_same(path, options.output) for path in _inputs(options)):
         options.refuse(f"{options.output} is read, too; write to another file")
     if options.url is None:
         stdin: Any = sys.stdin.buffer  # it has `read1`, whatever its type says
@@ -166,8 +166,8 @@ def _record(options: argparse.Namespace) -> int:
     try:
         response = _asked(options)
     except _TROUBLE as error:
-        complain(f"cannot reach the server: {getattr(error, 'reason', None) or type(error).__name__}")
-        return UNREADABLE
+        output.complain(f"cannot reach the server: {getattr(error, 'reason', None) or type(error).__name__}")
+        return output.UNREADABLE
     with response:
         known = {
             "method": response.method_sent,
@@ -176,14 +176,14 @@ def _record(options: argparse.Namespace) -> int:
             "content_type": response.headers.get("content-type"),
         }
         code = _save(options, response.read1, known)
-    return code or (FOUND if response.status >= _FIRST_ERROR else OK)
+    return code or (output.FOUND if response.status >= _FIRST_ERROR else output.OK)
 
 
 def _inputs(options: argparse.Namespace) -> list[str]:
     """Return the files that are read."""
     data = options.data or ""
     from_stdin = options.url is None or data == "@-"
-    return [STDIO] if from_stdin else [data[1:]] if data.startswith("@") else []
+    return [output.STDIO] if from_stdin else [data[1:]] if data.startswith("@") else []
 
 
 def _asked(options: argparse.Namespace) -> Any:
@@ -218,8 +218,8 @@ def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict
     try:
         target = _target(options, known)
     except OSError as error:
-        complain(f"{error.filename or options.output}: {error.strerror}")
-        return UNREADABLE
+        output.complain(f"{error.filename or options.output}: {error.strerror}")
+        return output.UNREADABLE
     n_chunks = size = 0
     with target:
         for chunk in target.through(_chunks(take, trouble)):
@@ -232,10 +232,10 @@ def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict
     place = str(target.path)
     if options.json:
         saved = {"status": known.get("status"), "chunks": n_chunks, "bytes": size, "complete": not trouble}
-        json_writer(place)(json.dumps(saved).encode())
+        output.json_writer(place)(json.dumps(saved).encode())
     if trouble:
-        complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {place}")
-    return OK if settled else UNREADABLE
+        output.complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {place}")
+    return output.OK if settled else output.UNREADABLE
 
 
 def _target(options: argparse.Namespace, known: dict[str, Any]) -> Union[NewRecording, NewCase]:
@@ -333,11 +333,11 @@ class NewRecording:
         OSError: it cannot be written there, or the part of a broken stream is still next to it.
     """
 
-    def __init__(self, output: Path, *, append: bool, **known: Any) -> None:
-        self.path = self._output = output
+    def __init__(self, target: Path, *, append: bool, **known: Any) -> None:
+        self.path = self._output = target
         self._place: Path | None = None  # of the file to be replaced
-        if not append and output.is_file() and output.stat().st_size:
-            self._place = Path(os.path.realpath(output))
+        if not append and target.is_file() and target.stat().st_size:
+            self._place = Path(os.path.realpath(target))
             self.path = _part(self._place)
         self._recorder = Recorder(self.path, append=append, **known)
 
@@ -349,7 +349,7 @@ class NewRecording:
     ) -> None:
         self._recorder.close()
         if error is not None and self._place is not None:
-            complain(f"{self._output} is as it was; what came is in {self.path}")
+            output.complain(f"{self._output} is as it was; what came is in {self.path}")
 
     def through(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Write each chunk and pass it on."""
@@ -370,7 +370,7 @@ class NewRecording:
             self.path.replace(self._place)
         else:
             self.path.unlink()
-            complain(f"nothing came, and {self._output} is as it was")
+            output.complain(f"nothing came, and {self._output} is as it was")
         self.path = self._output
         return holds_something
 
@@ -450,13 +450,17 @@ class NewCase:
         except OSError as error:
             why = f"{error.filename or target}: {error.strerror}"
             self.trouble = f"{why}; nothing there was changed, and what came is in {self.path}"
-            complain(self.trouble)
+            output.complain(self.trouble)
             return
         self.path = target
         if self.dialect is None:
-            complain("no dialect knows the stream")
-        complain(f"wrote {target} and {self._name}{_SIDECAR}: say there what it shows and what must come out")
-        complain(f"it holds what was said; to replace that: wholecall redact {target} --to raw -o OTHER")
+            output.complain("no dialect knows the stream")
+        output.complain(
+            f"wrote {target} and {self._name}{_SIDECAR}: say there what it shows and what must come out"
+        )
+        output.complain(
+            f"it holds what was said; to replace that: wholecall redact {target} --to raw -o OTHER"
+        )
 
 
 def _claim(folder: Path, name: str, target: Path) -> None:

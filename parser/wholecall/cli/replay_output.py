@@ -20,10 +20,9 @@ from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
 from wholecall import TERMINAL, Event, EventsWanted
+from wholecall.cli import output, show
 from wholecall.cli.batch import Tally
 from wholecall.cli.listing import MIN_WIDTH, Listing
-from wholecall.cli.output import json_writer, wants_colour, write
-from wholecall.cli.show import cells, common_folder, folder_of, padded, printable, wrapped
 from wholecall.recordings.finding import STDIN
 
 _HINT = "To list their calls: --calls (-v: all that happened; --full: whole arguments)."
@@ -102,15 +101,15 @@ class _Screen(NamedTuple):
         """Return the limits of standard output; `colour` is one of `wholecall.cli.output.CHOICES`."""
         size = shutil.get_terminal_size((100, 24))
         height = size.lines if sys.stdout.isatty() else None
-        return cls(max(size.columns, MIN_WIDTH), height, wants_colour(colour))
+        return cls(max(size.columns, MIN_WIDTH), height, output.wants_colour(colour))
 
     def folded(self, text: str) -> list[str]:
         """Return a sentence on lines that fit a terminal; elsewhere it is one line."""
-        return [text] if self.height is None else wrapped(text, self.width)
+        return [text] if self.height is None else show.wrapped(text, self.width)
 
     def listing(self, *, only_calls: bool = False, full: bool = False) -> Listing:
         """Return a list that fits."""
-        return Listing(write, width=self.width, colour=self.colour, only_calls=only_calls, full=full)
+        return Listing(output.write, width=self.width, colour=self.colour, only_calls=only_calls, full=full)
 
 
 class _JsonLines:
@@ -121,10 +120,10 @@ class _JsonLines:
     def __init__(self, *, only_calls: bool) -> None:
         self.events: EventsWanted = "calls" if only_calls else "all"
         self._only_calls = only_calls
-        self._write = json_writer("")
+        self._write = output.json_writer("")
 
     def begin(self, name: str, id: str | None) -> None:
-        self._write = json_writer(name, recording_id=id)
+        self._write = output.json_writer(name, recording_id=id)
 
     def add(self, event: Event, tally: Tally) -> None:  # noqa: ARG002 - programs count for themselves
         if not self._only_calls or isinstance(event, TERMINAL):
@@ -213,8 +212,8 @@ class _Summary:
         hint = [] if height is None else self._screen.folded(_HINT)
         room = None if height is None else height - n_below - len(hint) - _SPARE
         for line in self._groups.table(width, room, colour=colour):
-            write(f"{line}\n")
-        write("".join(f"{line}\n" for line in ["", *hint]))
+            output.write(f"{line}\n")
+        output.write("".join(f"{line}\n" for line in ["", *hint]))
 
 
 # The table of several recordings.
@@ -230,7 +229,7 @@ class Groups:
         """Count a recording, by its name; a recording without any readable part is left out."""
         if not tally.recordings and not tally.is_answer:
             return
-        key = folder_of(name), tally.dialect or "(unknown)"
+        key = show.folder_of(name), tally.dialect or "(unknown)"
         self._tallies.setdefault(key, Tally()).merge(tally)
 
     def table(self, width: int, height: int | None, *, colour: bool) -> Iterator[str]:
@@ -252,7 +251,7 @@ class Groups:
         folders = sorted({folder for folder, _ in self._tallies})
         if len(folders) == 1:
             return "dialect", self._named({key: key[1] for key in self._tallies})
-        common = common_folder(folders)
+        common = show.common_folder(folders)
         head = f"{common}{os.sep}" if common else "folder"
         return head, self._by_folder(common, most)
 
@@ -273,7 +272,7 @@ class Groups:
         """Return the counts by the name given to each folder and dialect."""
         rows: Rows = {}
         for key, tally in sorted(self._tallies.items()):
-            rows.setdefault(printable(names[key]), Tally()).merge(tally)
+            rows.setdefault(show.printable(names[key]), Tally()).merge(tally)
         return rows
 
 
@@ -299,11 +298,11 @@ def _lines(
     }
     room = width - sum(sizes.values()) - _GAP * len(sizes)
     names = {name: _shortened(name, room) for name in (head, *rows)}
-    longest = max(map(cells, names.values()))
+    longest = max(map(show.cells, names.values()))
 
     def line(name: str, values: Mapping[str, str], painted: Callable[[str, str], str]) -> str:
         numbers = (" " * _GAP + painted(word, values[word].rjust(size)) for word, size in sizes.items())
-        return padded(names[name], longest) + "".join(numbers)
+        return show.padded(names[name], longest) + "".join(numbers)
 
     def paint(word: str, text: str) -> str:
         code = _DIM if text.strip() == "0" else _RED if word in _BAD else 0
@@ -316,12 +315,12 @@ def _lines(
 
 def _shortened(name: str, width: int) -> str:
     """Return a name with `...` in its middle if it is too long: both ends distinguish it from others."""
-    if cells(name) <= width:
+    if show.cells(name) <= width:
         return name
     first, last = name, name
     half = (width - 3) // 2
-    while cells(first) > half:
+    while show.cells(first) > half:
         first = first[:-1]
-    while cells(last) > width - 3 - half:
+    while show.cells(last) > width - 3 - half:
         last = last[1:]
     return f"{first}...{last}"

@@ -14,9 +14,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import IO
 
+from wholecall.cli import output
 from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_import, add_max_bytes
-from wholecall.cli.output import OK, STDIO, UNREADABLE, complain, is_read, json_writer, replacing
 from wholecall.recordings import Chunk, Recording, write
 from wholecall.recordings.writing import WRITERS
 
@@ -45,32 +45,32 @@ def _number(text: str) -> int:
 
 def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) -> int:
     """Apply a function to the recordings that the options name, write the results, and return the exit code."""
-    output = options.output or STDIO
-    if options.json and output == STDIO:
+    target = options.output or output.STDIO
+    if options.json and target == output.STDIO:
         options.refuse("--json reports what was written, and needs -o OUT for the recordings")
-    if is_read(options.paths, output):
-        said = "the file that standard output goes to" if output == STDIO else output
+    if output.is_read(options.paths, target):
+        said = "the file that standard output goes to" if target == output.STDIO else target
         options.refuse(f"{said} is read, too; write to another file")
     batch = Batch(options.paths, options.only, max_bytes=options.max_bytes)
     recordings = _saved(batch, change, as_json=options.json)
-    if output == STDIO:
+    if target == output.STDIO:
         _write(options.to, recordings, sys.stdout.buffer)
-    elif not _replace(output, options.to, recordings, batch):
-        return UNREADABLE
+    elif not _replace(target, options.to, recordings, batch):
+        return output.UNREADABLE
     if batch.count == 0 and not batch.unreadable:
-        complain("there is no such recording")
-    return OK if batch.count and not batch.unreadable else UNREADABLE
+        output.complain("there is no such recording")
+    return output.OK if batch.count and not batch.unreadable else output.UNREADABLE
 
 
-def _replace(output: str, form: str, recordings: Iterator[Recording], batch: Batch) -> bool:
+def _replace(target: str, form: str, recordings: Iterator[Recording], batch: Batch) -> bool:
     """Write recordings to a file, unless there are none; return whether that was possible."""
     try:
-        with suppress(_Nothing), replacing(output) as file:
+        with suppress(_Nothing), output.replacing(target) as file:
             _write(form, recordings, file)
             if batch.count == 0:
                 raise _Nothing
     except OSError as error:
-        complain(f"{output}: {error.strerror}")
+        output.complain(f"{target}: {error.strerror}")
         return False
     return True
 
@@ -93,7 +93,7 @@ def _saved(batch: Batch, change: Callable[[Recording], Recording], *, as_json: b
         if as_json:
             size = sum(len(data) for _, data in chunks)
             known = {"form": recording.form, "chunks": len(chunks), "bytes": size}
-            json_writer(recording.name)(json.dumps(known).encode())
+            output.json_writer(recording.name)(json.dumps(known).encode())
 
 
 def _write(form: str, recordings: Iterator[Recording], file: IO[bytes]) -> None:

@@ -17,10 +17,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from wholecall import Limits
+from wholecall.cli import output, show
 from wholecall.cli import progress as shown
 from wholecall.cli.options import add_command_parser, add_import, add_max_bytes
-from wholecall.cli.output import OK, UNREADABLE, complain, write
-from wholecall.cli.show import printable
 
 if TYPE_CHECKING:
     from wholecall.bulk.options import Request
@@ -131,20 +130,20 @@ def _scan(options: argparse.Namespace) -> int:
     except ImportError as error:
         if error.name != "pyarrow":
             raise
-        complain("scan needs pyarrow: pip install 'wholecall[bulk]'")
+        output.complain("scan needs pyarrow: pip install 'wholecall[bulk]'")
         return _WRONG
     try:
         request = _request(options)
         return _plan(request, options) if options.plan else _run(request, options)
     except ValueError as error:
-        complain(str(error))
+        output.complain(str(error))
         return _WRONG
     except ScanFailed as error:
-        complain(str(error))
-        complain(f"to go on: {_again(options)}")
-        return UNREADABLE
+        output.complain(str(error))
+        output.complain(f"to go on: {_again(options)}")
+        return output.UNREADABLE
     except KeyboardInterrupt:
-        complain(f"interrupted; to go on: {_again(options)}")
+        output.complain(f"interrupted; to go on: {_again(options)}")
         raise
 
 
@@ -197,12 +196,14 @@ def _plan(request: Request, options: argparse.Namespace) -> int:
         for unit in plan.units:
             told = {"unit": unit.number, "id": unit.id, "inputs": len(unit.pieces), "bytes": unit.weight}
             sys.stdout.write(json.dumps(told | {"done": unit.number in plan.done}) + "\n")
-        return OK
+        return output.OK
     left = [unit for unit in plan.units if unit.number not in plan.done]
-    write(f"{_counted(len(plan.units), 'unit')}: {_size(plan.units)}\n")
+    output.write(f"{_counted(len(plan.units), 'unit')}: {_size(plan.units)}\n")
     if plan.done:
-        write(f"{_counted(len(plan.done), 'unit')} done, {_counted(len(left), 'unit')} left: {_size(left)}\n")
-    return OK
+        output.write(
+            f"{_counted(len(plan.done), 'unit')} done, {_counted(len(left), 'unit')} left: {_size(left)}\n"
+        )
+    return output.OK
 
 
 def _size(units: Iterable[Any]) -> str:
@@ -234,13 +235,13 @@ def _run(request: Request, options: argparse.Namespace) -> int:
             bar.show(*_drawn(first, last, time.monotonic() - begun))
             for id_, trouble in last.named[: _MOST_NAMED - n_named]:
                 bar.clear()
-                complain(f"{id_}: {trouble}")
+                output.complain(f"{id_}: {trouble}")
             n_named += len(last.named)
     assert first is not None
     assert last is not None
     for line in _summary(first, last, time.monotonic() - begun, options.out):
-        write(f"{line}\n")
-    return UNREADABLE if last.troubles else OK
+        output.write(f"{line}\n")
+    return output.UNREADABLE if last.troubles else output.OK
 
 
 def _line(progress: Progress) -> str:
@@ -284,4 +285,4 @@ def _summary(first: Progress, last: Progress, seconds: float, out: str) -> Itera
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(last.skipped.items()))
         yield f"skipped     {sum(last.skipped.values()):11,}  ({reasons})"
     yield ""
-    yield f"wholecall report {shlex.quote(printable(out))}"
+    yield f"wholecall report {shlex.quote(show.printable(out))}"

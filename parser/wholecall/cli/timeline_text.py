@@ -17,16 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from textwrap import wrap
 from typing import Any, Protocol
 
-from wholecall import (
-    Event,
-    ReasoningDelta,
-    StreamFault,
-    TextDelta,
-    ToolCallCancelled,
-    ToolCallDropped,
-    TurnFinished,
-    TurnStarted,
-)
+import wholecall
 from wholecall.cli.show import cells, clipped, padded, printable
 from wholecall.dialects.decode import plain
 from wholecall.recordings.timeline.effects import CallChange
@@ -192,7 +183,7 @@ class TimelineText:
 
 def touches_calls(step: Step) -> bool:
     """Return whether a call changed with the step, or was taken back."""
-    return bool(step.changes) or any(isinstance(event, ToolCallCancelled) for event in step.events)
+    return bool(step.changes) or any(isinstance(event, wholecall.ToolCallCancelled) for event in step.events)
 
 
 def _frame(step: Step, room: int) -> str:
@@ -210,7 +201,9 @@ def effects(step: Step) -> Iterator[Line]:
     """Yield a line for each effect of a step: news of turns and faults, calls, oddities, ends."""
     shown = _shown_by_spans(step)
     for event in step.events:
-        if isinstance(event, _EARLY) and not (shown and isinstance(event, (TextDelta, ReasoningDelta))):
+        if isinstance(event, _EARLY) and not (
+            shown and isinstance(event, (wholecall.TextDelta, wholecall.ReasoningDelta))
+        ):
             yield from _event_lines(event)
     for span in step.spans:
         if shown or span.kind not in _SHOWN:
@@ -221,11 +214,14 @@ def effects(step: Step) -> Iterator[Line]:
     for anomaly in step.anomalies:
         yield [("odd  ", "odd"), (anomaly, "")]
     for event in step.events:
-        if isinstance(event, (ToolCallCancelled, TurnFinished)):
+        if isinstance(event, (wholecall.ToolCallCancelled, wholecall.TurnFinished)):
             yield from _event_lines(event)
 
 
-_SHOWN: dict[str, type[TextDelta | ReasoningDelta]] = {"text": TextDelta, "reasoning": ReasoningDelta}
+_SHOWN: dict[str, type[wholecall.TextDelta | wholecall.ReasoningDelta]] = {
+    "text": wholecall.TextDelta,
+    "reasoning": wholecall.ReasoningDelta,
+}
 _SPANS = {
     "text": ("text", "dim"),
     "reasoning": ("reasoning", "dim"),
@@ -244,23 +240,23 @@ def _shown_by_spans(step: Step) -> bool:
     )
 
 
-_EARLY = (TurnStarted, TextDelta, ReasoningDelta, StreamFault)
+_EARLY = (wholecall.TurnStarted, wholecall.TextDelta, wholecall.ReasoningDelta, wholecall.StreamFault)
 
 
-def _event_lines(event: Event[Any]) -> Iterator[Line]:
+def _event_lines(event: wholecall.Event[Any]) -> Iterator[Line]:
     where = (f"turn {event.turn}" if event.turn else "") + (f" choice {event.choice}" if event.choice else "")
     place = f"  [{where.strip()}]" if where else ""
-    if isinstance(event, TurnStarted):
+    if isinstance(event, wholecall.TurnStarted):
         yield [("turn  ", "dim"), (_joined(event.dialect, event.model, event.id) + place, "")]
-    elif isinstance(event, (TextDelta, ReasoningDelta)):
-        word = "text" if isinstance(event, TextDelta) else "reasoning"
+    elif isinstance(event, (wholecall.TextDelta, wholecall.ReasoningDelta)):
+        word = "text" if isinstance(event, wholecall.TextDelta) else "reasoning"
         yield [(f"{word}  ", "dim"), (f"+{len(event.text):,}  ", "dim"), (event.text, "")]
-    elif isinstance(event, StreamFault):
+    elif isinstance(event, wholecall.StreamFault):
         yield [("fault  ", "bad"), (_joined(event.kind, "fatal" if event.fatal else "") + place, "bad")]
         yield [(f"{_GAP}{event.detail}", "")]
-    elif isinstance(event, ToolCallCancelled):
+    elif isinstance(event, wholecall.ToolCallCancelled):
         yield [("taken back  ", "odd"), (event.id + place, "")]
-    elif isinstance(event, TurnFinished):
+    elif isinstance(event, wholecall.TurnFinished):
         provider = (
             "" if event.provider_reason in (None, event.reason) else f"(provider: {event.provider_reason})"
         )
@@ -271,10 +267,10 @@ def _joined(*facts: str | None) -> str:
     return _GAP.join(fact for fact in facts if fact)
 
 
-def _detail(events: Iterable[Event[Any]], change: CallChange) -> str:
+def _detail(events: Iterable[wholecall.Event[Any]], change: CallChange) -> str:
     """Return the detail of the drop that belongs to the change."""
     key = change.turn, change.choice, change.index
-    drops = (event for event in events if isinstance(event, ToolCallDropped))
+    drops = (event for event in events if isinstance(event, wholecall.ToolCallDropped))
     return next((drop.detail for drop in drops if (drop.turn, drop.choice, drop.index) == key), "")
 
 

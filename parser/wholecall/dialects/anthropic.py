@@ -29,38 +29,9 @@ from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    BlockKept,
-    CarriesOn,
-    Delta,
-    Finish,
-    Index,
-    ReasoningFragment,
-    Run,
-    Slot,
-    TextBegan,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-)
-from wholecall.dialects import report
-from wholecall.dialects.decode import (
-    NO_TEXT,
-    UNREADABLE,
-    decode,
-    dumped,
-    is_noise,
-    listed,
-    member,
-    plain,
-    wire_text,
-)
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall import deltas
+from wholecall.dialects import decode, labels, reasons, report, translator, unread
 from wholecall.dialects.pieces import Runs
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
-from wholecall.dialects.unread import is_read, with_unread
 from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind
 
@@ -73,7 +44,7 @@ class Block(msgspec.Struct, gc=False):
     type: str | None = None
     id: Any = None
     name: Any = None
-    input: msgspec.Raw = NO_TEXT
+    input: msgspec.Raw = decode.NO_TEXT
     caller: Any = None
     toolset_name: Any = None
     server_name: Any = None
@@ -213,7 +184,7 @@ class _Growing(msgspec.Struct):
     def whole(self) -> dict[str, Any]:
         """Return the block."""
         grown = {
-            name: f"{text_label(self.value.get(name)) or ''}{''.join(pieces)}"
+            name: f"{labels.text_label(self.value.get(name)) or ''}{''.join(pieces)}"
             for name, pieces in self.pieces.items()
         }
         return self.value | grown
@@ -227,10 +198,10 @@ class Blocks:
     member. A text with citations is kept with them.
     """
 
-    _others: set[Index | None]
-    _skipped: set[Index | None]
-    _growing: dict[Index | None, _Growing]
-    _text: list[Index | None]
+    _others: set[deltas.Index | None]
+    _skipped: set[deltas.Index | None]
+    _growing: dict[deltas.Index | None, _Growing]
+    _text: list[deltas.Index | None]
 
     def __init__(self) -> None:
         self._others = set()  # open blocks that are not calls: text, thinking, results
@@ -245,7 +216,9 @@ class Blocks:
         self._growing.clear()
         self._text.clear()
 
-    def start(self, index: Index | None, block: Block, wire: str | dict[str, Any] = "") -> list[Delta]:
+    def start(
+        self, index: deltas.Index | None, block: Block, wire: str | dict[str, Any] = ""
+    ) -> list[deltas.Delta]:
         """Return the deltas of the start of a block, or of a whole one.
 
         `wire` is the block as the wire has it, or the text of the event that starts it; without it nothing is kept.
@@ -261,16 +234,18 @@ class Blocks:
             return self._start_other(index, block, wire)
         return report.thought(block.thinking, index, signature=block.signature, data=block.data)
 
-    def _start_text(self, index: Index | None, block: Block) -> list[Delta]:
+    def _start_text(self, index: deltas.Index | None, block: Block) -> list[deltas.Delta]:
         self._text.append(index)
         if block.citations:
-            self._growing[index] = _Growing({"type": "text", "citations": listed(block.citations)})
-        text = text_label(block.text)
-        return [TextBegan(0)] if not text else [TextBegan(0), TextFragment(0, text)]
+            self._growing[index] = _Growing({"type": "text", "citations": decode.listed(block.citations)})
+        text = labels.text_label(block.text)
+        return [deltas.TextBegan(0)] if not text else [deltas.TextBegan(0), deltas.TextFragment(0, text)]
 
-    def _start_other(self, index: Index | None, block: Block, wire: str | dict[str, Any]) -> list[Delta]:
+    def _start_other(
+        self, index: deltas.Index | None, block: Block, wire: str | dict[str, Any]
+    ) -> list[deltas.Delta]:
         self._skipped.add(index)
-        told = member(plain(wire), "content_block") if isinstance(wire, str) else wire
+        told = decode.member(decode.plain(wire), "content_block") if isinstance(wire, str) else wire
         if isinstance(told, dict) and told:
             self._growing[index] = _Growing(told)
         if block.type in _QUIET_BLOCKS:
@@ -279,7 +254,7 @@ class Blocks:
             return report.unknown()
         return report.answered(block.tool_use_id)
 
-    def grow(self, index: Index | None, delta: object) -> None:
+    def grow(self, index: deltas.Index | None, delta: object) -> None:
         """Add to a block the content of a delta other than text, thinking or a call: it goes back with it."""
         if not isinstance(delta, dict):
             return
@@ -288,49 +263,53 @@ class Blocks:
         if (growing := self._growing.get(index)) is not None:
             growing.take(delta)
 
-    def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
+    def _start_call(self, index: deltas.Index | None, block: Block, kind: Kind) -> list[deltas.Delta]:
         self._skipped.discard(index)
         self._others.discard(index)
-        id_, name, namespace = id_label(block.id), name_label(block.name), name_label(block.toolset_name)
+        id_, name, namespace = (
+            labels.id_label(block.id),
+            labels.name_label(block.name),
+            labels.name_label(block.toolset_name),
+        )
         origins = {"caller": block.caller, "server_name": block.server_name}
         extra = {key: value for key, value in origins.items() if value is not None} or None
-        text = wire_text(block.input)
+        text = decode.wire_text(block.input)
         return report.call_start(index, id_, name, text, kind, namespace=namespace, extra=extra)
 
-    def spoken(self, index: Index | None) -> None:
+    def spoken(self, index: deltas.Index | None) -> None:
         """Note that a block with text or thinking is not a call: its start may be lost (quirk 77)."""
         self._others.add(index)
 
-    def piece(self, index: Index | None, text: object) -> Slot | None:
+    def piece(self, index: deltas.Index | None, text: object) -> deltas.Slot | None:
         """Return a piece of a call's text; None if it is empty, or belongs to a block of an unknown type."""
         if not text:
             return None  # the first piece is usually empty
         slot = self.slot(index)
-        return slot and msgspec.structs.replace(slot, text=text if type(text) is str else dumped(text))
+        return slot and msgspec.structs.replace(slot, text=text if type(text) is str else decode.dumped(text))
 
-    def slot(self, index: Index | None) -> Slot | None:
+    def slot(self, index: deltas.Index | None) -> deltas.Slot | None:
         """Return the slot for a call's text; None if the block is of an unknown type."""
-        return None if index in self._skipped else Slot(0, index, None, "")
+        return None if index in self._skipped else deltas.Slot(0, index, None, "")
 
-    def stop(self, index: Index | None) -> list[Delta]:
+    def stop(self, index: deltas.Index | None) -> list[deltas.Delta]:
         """Report that the block in a slot ended."""
         self._skipped.discard(index)
         closed = report.block_closed(index, self._others)
         growing = self._growing.pop(index, None)
         if growing is None:
             return closed
-        kept = BlockKept(0, growing.whole(), of_text=growing.value.get("type") == "text")
+        kept = deltas.BlockKept(0, growing.whole(), of_text=growing.value.get("type") == "text")
         return closed if kept.of_text and index not in self._text else [*closed, kept]
 
-    def whole(self, blocks: list[Block], wire: object) -> list[Delta]:
+    def whole(self, blocks: list[Block], wire: object) -> list[deltas.Delta]:
         """Return the deltas of whole blocks, one after the other; `wire` are these as the wire has them."""
-        deltas: list[Delta] = []
+        found: list[deltas.Delta] = []
         for index, block in enumerate(blocks):
-            told = member(wire, index)
-            deltas += self.start(index, block, told if isinstance(told, dict) else {})
-            deltas += self.stop(index)
+            told = decode.member(wire, index)
+            found += self.start(index, block, told if isinstance(told, dict) else {})
+            found += self.stop(index)
         self._skipped.clear()
-        return deltas
+        return found
 
 
 # The stream.
@@ -339,7 +318,7 @@ class Blocks:
 _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 
-class AnthropicTranslator(TextTranslator, ViewTranslator):
+class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
     """Frames of one Messages stream to deltas."""
 
     decoder = _DECODER
@@ -352,26 +331,28 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
         self._key = None
         self._blocks = Blocks()
         self._runs = Runs()
-        self._slots: dict[int, Slot] = {}  # of pieces of calls, since the last frame without such a piece
+        self._slots: dict[
+            int, deltas.Slot
+        ] = {}  # of pieces of calls, since the last frame without such a piece
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame; later pieces start again."""
         self._runs.stop()
         self._slots.clear()
         return super().translate(frame)
 
-    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         runs = self._runs
         kind, index = runs.key
-        run: list[str] | None = None  # texts of the last run in `deltas`
+        run: list[str] | None = None  # texts of the last run in `told`
         left = iter(texts)
         for text in left:
             try:
                 event = _common(text)
-            except UNREADABLE:  # a rare event, or an odd one
-                deltas += self.told(frame_of(texts, left, like))
+            except decode.UNREADABLE:  # a rare event, or an odd one
+                told += self.told(translator.frame_of(texts, left, like))
                 kind, index = runs.key
                 continue
             delta = event.delta
@@ -379,7 +360,11 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
                 kind, index = runs.stop()
                 self._slots.clear()
                 said = self._block(event, text)
-                deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
+                told += (
+                    said
+                    if unread.is_read(said, text)
+                    else unread.with_unread(said, translator.frame_of(texts, left, like))
+                )
                 continue
             piece = delta.text
             if not piece:  # the first piece of a call is usually empty
@@ -390,97 +375,99 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
                     kind, index = runs.stop()
                     continue
                 kind, index = key = type(delta), event.index
-                run = runs.begin(deltas, key, of)
+                run = runs.begin(told, key, of)
             elif run is None:
                 run = []
-                deltas.append(Run(runs.of, run))
+                told.append(deltas.Run(runs.of, run))
             run.append(piece)
-        return deltas
+        return told
 
-    def goes_on(self, index: int, kind: type[_AnyPiece]) -> Slot | TextFragment | ReasoningFragment | None:
+    def goes_on(
+        self, index: int, kind: type[_AnyPiece]
+    ) -> deltas.Slot | deltas.TextFragment | deltas.ReasoningFragment | None:
         """Return the common fields of a text's pieces, at its first piece; None in a block of an unknown type."""
         if kind is InputPiece:
-            slot = self._slots.get(index) or self._blocks.slot(index_label(index))
+            slot = self._slots.get(index) or self._blocks.slot(labels.index_label(index))
             if slot is None:
                 return None
-            if len(self._slots) >= MOST_SLOTS:
+            if len(self._slots) >= translator.MOST_SLOTS:
                 self._slots.clear()
             self._slots[index] = slot
             return slot
-        self._blocks.spoken(index_label(index))
+        self._blocks.spoken(labels.index_label(index))
         if kind is TextPiece:
-            return TextFragment(0, "")
-        return ReasoningFragment(0, "", index_label(index))
+            return deltas.TextFragment(0, "")
+        return deltas.ReasoningFragment(0, "", labels.index_label(index))
 
-    def _block(self, event: _BlockStart | _BlockStop, text: str) -> list[Delta]:
+    def _block(self, event: _BlockStart | _BlockStop, text: str) -> list[deltas.Delta]:
         if type(event) is _BlockStart:
-            return self._blocks.start(index_label(event.index), event.content_block, text)
-        return self._blocks.stop(index_label(event.index))
+            return self._blocks.start(labels.index_label(event.index), event.content_block, text)
+        return self._blocks.stop(labels.index_label(event.index))
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
         known = self.EVENTS.get(event.type)
         return self._unknown(event, frame) if known is None else known(self, event, frame)
 
-    def _unknown(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _unknown(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
         if event.error is not None:
             return report.error(event.error)
         if event.type == "message":
-            return self._body(decode(_BODY_DECODER, frame.data) or Message(), frame)
-        if is_noise(frame):
+            return self._body(decode.decode(_BODY_DECODER, frame.data) or Message(), frame)
+        if decode.is_noise(frame):
             return []
         known = self.EVENTS.get(frame.event) if event.type is None else None
         return report.unknown() if known is None else known(self, event, frame)
 
     # Blocks
 
-    def _delta(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _delta(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
         delta = event.delta or _NO_DELTA
         known = self.DELTAS.get(delta.type)
         if known is not None:
-            return known(self, index_label(event.index), delta)
-        self._blocks.grow(index_label(event.index), member(plain(frame.data), "delta"))
+            return known(self, labels.index_label(event.index), delta)
+        self._blocks.grow(labels.index_label(event.index), decode.member(decode.plain(frame.data), "delta"))
         return [] if delta.type in _QUIET_DELTAS else report.unknown()
 
-    def _input(self, index: Index | None, delta: _DeltaView) -> list[Delta]:
+    def _input(self, index: deltas.Index | None, delta: _DeltaView) -> list[deltas.Delta]:
         slot = self._blocks.piece(index, delta.partial_json)
         return [] if slot is None else [slot]
 
-    def _text(self, index: Index | None, delta: _DeltaView) -> list[Delta]:
+    def _text(self, index: deltas.Index | None, delta: _DeltaView) -> list[deltas.Delta]:
         said = report.text(delta.text)
         if said:
             self._blocks.spoken(index)
         return said
 
-    def _thinking(self, index: Index | None, delta: _DeltaView) -> list[Delta]:
-        deltas = report.thought(delta.thinking, index, signature=delta.signature)
-        if deltas:
+    def _thinking(self, index: deltas.Index | None, delta: _DeltaView) -> list[deltas.Delta]:
+        told = report.thought(delta.thinking, index, signature=delta.signature)
+        if told:
             self._blocks.spoken(index)
-        return deltas
+        return told
 
-    def _block_start(self, event: _Event, frame: Frame) -> list[Delta]:
-        return self._blocks.start(index_label(event.index), event.content_block or Block(), frame.data)
+    def _block_start(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
+        return self._blocks.start(labels.index_label(event.index), event.content_block or Block(), frame.data)
 
-    def _block_stop(self, event: _Event, _frame: Frame) -> list[Delta]:
-        return self._blocks.stop(index_label(event.index))
+    def _block_stop(self, event: _Event, _frame: Frame) -> list[deltas.Delta]:
+        return self._blocks.stop(labels.index_label(event.index))
 
     # Messages
 
-    def _message_start(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _message_start(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
         return self._message(event.message or Message(), frame, "message", "content")
 
-    def _message(self, message: Message, frame: Frame, *path: str) -> list[Delta]:
-        deltas = self._begin(id_label(message.id), name_label(message.model))
+    def _message(self, message: Message, frame: Frame, *path: str) -> list[deltas.Delta]:
+        told = self._begin(labels.id_label(message.id), labels.name_label(message.model))
         if message.content:
-            deltas += self._blocks.whole(message.content, member(plain(frame.data), *path))
-        deltas += _container_deltas(message.container) + usage_deltas(message.usage)
-        return deltas + finish_deltas(message.stop_reason)
+            told += self._blocks.whole(message.content, decode.member(decode.plain(frame.data), *path))
+        told += _container_deltas(message.container) + usage_deltas(message.usage)
+        return told + finish_deltas(message.stop_reason)
 
-    def _begin(self, key: str | None, model: str | None) -> list[Delta]:
+    def _begin(self, key: str | None, model: str | None) -> list[deltas.Delta]:
         self._key = key
         self._blocks.clear()
-        return [TurnOpened(key, key, model, restart=True)]
+        return [deltas.TurnOpened(key, key, model, restart=True)]
 
-    def _message_delta(self, event: _Event, _frame: Frame) -> list[Delta]:
+    def _message_delta(self, event: _Event, _frame: Frame) -> list[deltas.Delta]:
         change = event.delta or _NO_DELTA
         return (
             usage_deltas(event.usage)
@@ -488,16 +475,16 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
             + finish_deltas(change.stop_reason)
         )
 
-    def _message_stop(self, *_: object) -> list[Delta]:
+    def _message_stop(self, *_: object) -> list[deltas.Delta]:
         self._blocks.clear()
-        return [TurnEnded(self._key)]
+        return [deltas.TurnEnded(self._key)]
 
-    def _body(self, message: Message, frame: Frame) -> list[Delta]:
+    def _body(self, message: Message, frame: Frame) -> list[deltas.Delta]:
         if message.content is None:
             return report.unknown()
         return report.ended_together(self._message(message, frame, "content") + self._message_stop())
 
-    EVENTS: ClassVar[Events] = {  # each takes the event and its frame
+    EVENTS: ClassVar[translator.Events] = {  # each takes the event and its frame
         "content_block_delta": _delta,
         "content_block_start": _block_start,
         "content_block_stop": _block_stop,
@@ -507,7 +494,7 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
         "error": lambda _self, event, _frame: report.error(event.error),
         "ping": lambda _self, _event, _frame: [],
     }
-    DELTAS: ClassVar[Mapping[Any, Callable[[Any, Index | None, _DeltaView], list[Delta]]]] = {
+    DELTAS: ClassVar[Mapping[Any, Callable[[Any, deltas.Index | None, _DeltaView], list[deltas.Delta]]]] = {
         "input_json_delta": _input,
         "text_delta": _text,
         "thinking_delta": _thinking,
@@ -515,23 +502,23 @@ class AnthropicTranslator(TextTranslator, ViewTranslator):
     }
 
 
-def finish_deltas(raw: object) -> list[Delta]:
+def finish_deltas(raw: object) -> list[deltas.Delta]:
     """Return the stop reason, if there is one; a refusal takes back the calls that were begun."""
-    known = turn_reason(raw)
+    known = reasons.turn_reason(raw)
     if known is None:
         return []
     reason, provider_reason = known
-    return [Finish(0, reason, provider_reason, drops=provider_reason == "refusal")]
+    return [deltas.Finish(0, reason, provider_reason, drops=provider_reason == "refusal")]
 
 
-def usage_deltas(usage: object) -> list[Delta]:
+def usage_deltas(usage: object) -> list[deltas.Delta]:
     """Return the token counts: `message_start` counts the input, `message_delta` the output (quirk 88)."""
     if not isinstance(usage, dict):
         return []
-    return [UsageSeen({name: count for name, count in usage.items() if count is not None})]
+    return [deltas.UsageSeen({name: count for name, count in usage.items() if count is not None})]
 
 
-def _container_deltas(container: object) -> list[Delta]:
+def _container_deltas(container: object) -> list[deltas.Delta]:
     """Return the container in which the provider ran code: the next request names it, so that its state is there."""
-    id_ = id_label(member(container, "id"))
-    return [] if id_ is None else [CarriesOn({"container": id_})]
+    id_ = labels.id_label(decode.member(container, "id"))
+    return [] if id_ is None else [deltas.CarriesOn({"container": id_})]

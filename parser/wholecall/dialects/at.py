@@ -19,8 +19,7 @@ from typing import Any, Final, NamedTuple, Union
 
 import msgspec
 
-from wholecall.dialects.decode import value_text, wire_text
-from wholecall.dialects.labels import choice_label, id_label, index_label, name_label, text_label
+from wholecall.dialects import decode, labels
 
 
 class Value(NamedTuple):
@@ -70,17 +69,17 @@ def value(path: str) -> Value:
 
 def id(path: str) -> Value:
     """Read an id: a text that says something, or a whole number."""
-    return Value(path, id_label)
+    return Value(path, labels.id_label)
 
 
 def name(path: str) -> Value:
     """Read a name: a text that says something."""
-    return Value(path, name_label)
+    return Value(path, labels.name_label)
 
 
 def index(path: str) -> Value:
     """Read an index: a whole number in any spelling."""
-    return Value(path, index_label, truth=None)
+    return Value(path, labels.index_label, truth=None)
 
 
 def first_of(*values: Value) -> FirstOf:
@@ -95,22 +94,22 @@ def state(attribute: str) -> State:
 
 def choice(path: str) -> Value:
     """Read the number of a choice; it has one path, for an absent number is 0."""
-    return Value(path, choice_label, truth=None)
+    return Value(path, labels.choice_label, truth=None)
 
 
 def text(path: str) -> Value:
     """Read a text that is not empty."""
-    return Value(path, text_label)
+    return Value(path, labels.text_label)
 
 
 def json_text(path: str) -> Value:
     """Read arguments: the content of a string, or the wire's own text of any other value."""
-    return Value(path, wire_text, msgspec.Raw)
+    return Value(path, decode.wire_text, msgspec.Raw)
 
 
 def json_value(path: str) -> Value:
     """Read arguments as `json_text` does, and whether they are a whole value."""
-    return Value(path, value_text, msgspec.Raw, "[0]")
+    return Value(path, decode.value_text, msgspec.Raw, "[0]")
 
 
 def raw(path: str) -> Value:

@@ -30,10 +30,8 @@ from typing import Any, ClassVar, Final, NamedTuple, Union
 import msgspec
 
 from wholecall.deltas import Delta
-from wholecall.dialects import report
+from wholecall.dialects import decode, report, say
 from wholecall.dialects.at import FirstOf, State, Value
-from wholecall.dialects.decode import NO_TEXT
-from wholecall.dialects.say import By, Do, Each, Given, Row, Rows, Say, Stop, When
 from wholecall.dialects.translator import TurnTranslator
 from wholecall.framing.frame import Frame
 
@@ -53,8 +51,8 @@ class TableTranslator(TurnTranslator):
         bodies: the functions of `BODIES`.
     """
 
-    ROWS: ClassVar[Rows] = {}
-    BODIES: ClassVar[Rows] = {}
+    ROWS: ClassVar[say.Rows] = {}
+    BODIES: ClassVar[say.Rows] = {}
     EVENTLESS: ClassVar[bool] = False
     SOURCE: ClassVar[str] = ""
     bodies: ClassVar[dict[str, Callable[[Any, Any], list[Delta]]]] = {}
@@ -85,8 +83,8 @@ def source_of(translator: type[TableTranslator]) -> str:
 def _compile(cls: type[TableTranslator]) -> None:
     """Give a class the decoder of its views and the functions of its rows."""
     root = Node(dict.fromkeys([*cls.KINDS, "error", *cls.BODIES], Any))
-    names: dict[str, Any] = {"NO_TEXT": NO_TEXT, "listed": _listed}
-    rows: dict[int, tuple[str, Row]] = {}  # events with one row share its function
+    names: dict[str, Any] = {"NO_TEXT": decode.NO_TEXT, "listed": _listed}
+    rows: dict[int, tuple[str, say.Row]] = {}  # events with one row share its function
     for key, row in [*cls.BODIES.items(), *cls.ROWS.items()]:
         rows.setdefault(id(row), (key, row))
     called = {of: f"{re.sub('[^A-Za-z0-9]|^(?=[0-9])', '_', key)}_row" for of, (key, _) in rows.items()}
@@ -103,7 +101,7 @@ def run(source: str, file: str, names: dict[str, Any]) -> None:
     exec(compile(source, file, "exec"), names)  # noqa: S102 - made of our own tables
 
 
-def members_of(rows: Iterable[Row]) -> Node:
+def members_of(rows: Iterable[say.Row]) -> Node:
     """Return the members that rows read."""
     root = Node()
     for row in rows:
@@ -183,7 +181,7 @@ def _view(name: str, node: Node, names: dict[str, Any]) -> Any:
 
 def _field(name: str, key: str, of: Any, names: dict[str, Any]) -> tuple[str, Any, Any]:
     if not isinstance(of, Node):
-        return key, of, NO_TEXT if of is msgspec.Raw else None
+        return key, of, decode.NO_TEXT if of is msgspec.Raw else None
     view: Any = _view(name, of, names)
     kinds: list[Any] = [] if of.many == {"list"} else [view]
     if "list" in of.many:
@@ -206,7 +204,7 @@ class _Object(NamedTuple):
 Scope = tuple[_Object, ...]  # the event, then the objects around the current one, and this one
 
 
-def _function(name: str, row: Row, root: Node, names: dict[str, Any]) -> str:
+def _function(name: str, row: say.Row, root: Node, names: dict[str, Any]) -> str:
     """Return the source of a row's function."""
     again: set[Any] = set()
     scope = (_Object("event", root),)
@@ -237,9 +235,9 @@ class _Writer:
         self._used = {"self", "event", "deltas"}  # variables of this function
         self._known = [{}]  # what variables hold, by the blocks that are open
 
-    def row(self, row: Row, scope: Scope) -> None:
+    def row(self, row: say.Row, scope: Scope) -> None:
         """Write the statements of a row."""
-        if not self.lines and not (row and isinstance(row[0], Say)):
+        if not self.lines and not (row and isinstance(row[0], say.Say)):
             self._line("deltas = []")
         for statement in row:
             self.WRITERS[type(statement)](self, statement, scope)
@@ -281,21 +279,21 @@ class _Writer:
 
     # Statements
 
-    def _say(self, said: Say, scope: Scope) -> None:
+    def _say(self, said: say.Say, scope: Scope) -> None:
         function = f"self.{said.function}" if isinstance(said.function, str) else self._bound(said.function)
         values = [self._expression(value, scope) for value in said.values]
         named = [f"{name}={self._expression(value, scope)}" for name, value in said.named.items()]
         says = "+=" if any("deltas = " in line for line in self.lines) else "="
         self._line(f"deltas {says} {function}({', '.join(values + named)})")
 
-    def _do(self, done: Do, _scope: Scope) -> None:
+    def _do(self, done: say.Do, _scope: Scope) -> None:
         self._line(f"self.{done.method}()")
 
-    def _stop(self, _stop: Stop, _scope: Scope) -> None:
+    def _stop(self, _stop: say.Stop, _scope: Scope) -> None:
         with self._block("if not self._open:"):
             self._line("return deltas")
 
-    def _each(self, of: Each, scope: Scope) -> None:
+    def _each(self, of: say.Each, scope: Scope) -> None:
         found, node = self._objects(of.path, scope)
         node.many |= {"list", "one"} if of.alone else {"list"}
         found = f"listed({found})" if of.alone or of.text else f"{found} or ()"
@@ -321,7 +319,7 @@ class _Writer:
         node.names.add(made)
         self._line(f"{item} = {made}({member}={item}) if type({item}) is str else {item}")
 
-    def _given(self, of: Given, scope: Scope) -> None:
+    def _given(self, of: say.Given, scope: Scope) -> None:
         if "|" in of.path:
             found, node = self._objects(of.path, scope)
             node.many.add("one")
@@ -332,7 +330,7 @@ class _Writer:
         with self._block(f"if {inner.variable}:"):
             self.row(of.row, (*scope, inner))
 
-    def _when(self, of: When, scope: Scope) -> None:
+    def _when(self, of: say.When, scope: Scope) -> None:
         value = self._expression(of.value, scope)
         value = f"({value})" if " " in value else value
         with self._block(f"if {_among(value, of.among, negated=not of.row)}:"):
@@ -341,7 +339,7 @@ class _Writer:
             with self._block("else:"):
                 self.row(of.otherwise, scope)
 
-    def _by(self, of: By, scope: Scope) -> None:
+    def _by(self, of: say.By, scope: Scope) -> None:
         kind = self._variable("kind")
         self._line(f"{kind} = {self._expression(of.value, scope)}")
         word = "if"
@@ -353,13 +351,13 @@ class _Writer:
             self._line(f"deltas += {self._bound(report.unknown)}()")
 
     WRITERS: ClassVar[dict[type, Callable[[_Writer, Any, Scope], None]]] = {
-        Say: _say,
-        Do: _do,
-        Stop: _stop,
-        Each: _each,
-        Given: _given,
-        When: _when,
-        By: _by,
+        say.Say: _say,
+        say.Do: _do,
+        say.Stop: _stop,
+        say.Each: _each,
+        say.Given: _given,
+        say.When: _when,
+        say.By: _by,
     }
 
     # Values

@@ -17,13 +17,12 @@ from typing import Any
 
 import msgspec
 
-from wholecall.dialects.decode import NO_TEXT, UNREADABLE, decode, is_done, payloads, plain, wire_text
-from wholecall.dialects.labels import text_label
+from wholecall.dialects import decode, labels
 from wholecall.framing.frame import Frame
 
 
 class _Envelope(msgspec.Struct, gc=False):
-    data: msgspec.Raw = NO_TEXT
+    data: msgspec.Raw = decode.NO_TEXT
     event: Any = None
     type: Any = None
 
@@ -35,7 +34,7 @@ _ORIGIN = frozenset({"langgraph_node", "langgraph_step"})
 
 def opened(frame: Frame) -> Frame:
     """Return the frame in the envelope, or the frame itself if it has no envelope."""
-    lines = payloads(frame.data)
+    lines = decode.payloads(frame.data)
     if len(lines) > 1:  # of an event that the wire did not end (quirk 55)
         return msgspec.structs.replace(frame, data="\n".join(_opened(line, frame).data for line in lines))
     return _opened(frame.data, frame)
@@ -44,11 +43,11 @@ def opened(frame: Frame) -> Frame:
 def _opened(text: str, frame: Frame) -> Frame:
     if text.lstrip().startswith("["):
         return _taken(text, frame)
-    envelope = decode(_DECODER, text)
+    envelope = decode.decode(_DECODER, text)
     if envelope is not None and envelope.type is None:
-        event = text_label(envelope.event)
-        inner = wire_text(envelope.data)
-        if inner.startswith("{") or is_done(inner) or (event and inner.startswith("[")):
+        event = labels.text_label(envelope.event)
+        inner = decode.wire_text(envelope.data)
+        if inner.startswith("{") or decode.is_done(inner) or (event and inner.startswith("[")):
             return msgspec.structs.replace(frame, event=event or frame.event, data=inner)
     return msgspec.structs.replace(frame, data=text)
 
@@ -56,10 +55,10 @@ def _opened(text: str, frame: Frame) -> Frame:
 def _taken(text: str, frame: Frame) -> Frame:
     """Return the content of an array of LangGraph's, as the frame that it sends over HTTP."""
     parts = _parts(text)
-    first, mode = (plain(parts[0]), plain(parts[-2])) if 2 <= len(parts) <= 3 else (None, None)
+    first, mode = (decode.plain(parts[0]), decode.plain(parts[-2])) if 2 <= len(parts) <= 3 else (None, None)
     if isinstance(mode, str) and isinstance(first, (str, list)):
         return msgspec.structs.replace(frame, event=mode, data=parts[-1])
-    origin = plain(parts[1]) if isinstance(first, dict) and len(parts) == 2 else None
+    origin = decode.plain(parts[1]) if isinstance(first, dict) and len(parts) == 2 else None
     chunk = isinstance(origin, dict) and not _ORIGIN.isdisjoint(origin)
     return msgspec.structs.replace(frame, event="messages" if chunk else frame.event, data=text)
 
@@ -68,6 +67,6 @@ def _parts(text: str) -> list[str]:
     """Return the texts of an array's elements, none if it is not an array."""
     try:
         return [bytes(raw).decode() for raw in _ARRAY.decode(text)]
-    except UNREADABLE:
-        decoded = plain(text)
+    except decode.UNREADABLE:
+        decoded = decode.plain(text)
     return [json.dumps(part, separators=(",", ":")) for part in decoded] if isinstance(decoded, list) else []

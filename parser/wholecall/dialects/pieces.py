@@ -16,15 +16,14 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import ClassVar, Final, Literal
 
-from wholecall.deltas import CallWhole, Delta, Piecewise, ReasoningFragment, Run, Slot, TextFragment
-from wholecall.dialects.decode import UNREADABLE
-from wholecall.dialects.translator import TextTranslator, TurnTranslator, frame_of
+from wholecall import deltas
+from wholecall.dialects import decode, translator
 from wholecall.framing.frame import Frame, Like
 
 Key = tuple[object, object]
 NO_KEY: Key = ("none", "none")  # the key of no piece
 NO_PIECE: Final = (NO_KEY, "")
-_PIECES: Final[frozenset[type]] = frozenset({Slot, TextFragment, ReasoningFragment})
+_PIECES: Final[frozenset[type]] = frozenset({deltas.Slot, deltas.TextFragment, deltas.ReasoningFragment})
 _Was = Literal["", "piece", "call"]
 Read = Callable[[str], tuple[Key, str]]
 
@@ -47,14 +46,14 @@ class Runs:
     def stop(self) -> Key:
         """Note that something other than a piece came: the next piece begins a run. Return `NO_KEY`."""
         self.key: Key = NO_KEY
-        self.of: Piecewise = TextFragment(0, "")
+        self.of: deltas.Piecewise = deltas.TextFragment(0, "")
         return NO_KEY
 
-    def begin(self, deltas: list[Delta], key: Key, of: Piecewise) -> list[str]:
+    def begin(self, told: list[deltas.Delta], key: Key, of: deltas.Piecewise) -> list[str]:
         """Append a run to the deltas of this read, and return the list of its texts: at least one has to follow."""
         self.key, self.of = key, of
         texts: list[str] = []
-        deltas.append(Run(of, texts))
+        told.append(deltas.Run(of, texts))
         return texts
 
 
@@ -67,14 +66,14 @@ def _names(like: Like) -> Iterable[str]:
     return repeat(like.event) if isinstance(like, Frame) else [frame.event for frame in like]
 
 
-def _kind_of(said: list[Delta]) -> _Was:
+def _kind_of(said: list[deltas.Delta]) -> _Was:
     kinds = set(map(type, said))
-    if CallWhole in kinds:
+    if deltas.CallWhole in kinds:
         return "call"
     return "" if _PIECES.isdisjoint(kinds) else "piece"
 
 
-class PieceTranslator(TextTranslator, TurnTranslator):
+class PieceTranslator(translator.TextTranslator, translator.TurnTranslator):
     """A translator of messages most of whose frames are pieces of texts."""
 
     DERIVED = frozenset({"_runs"})
@@ -86,17 +85,17 @@ class PieceTranslator(TextTranslator, TurnTranslator):
         self._runs = Runs()
         self._was = ""  # the kind of the last frame
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame; later pieces start again."""
         self._runs.stop()
         return super().translate(frame)
 
-    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         runs = self._runs
         now = runs.key
-        run: list[str] | None = None  # texts of the last run in `deltas`
+        run: list[str] | None = None  # texts of the last run in `told`
         event, read = "", self._reader("")
         left = iter(texts)
         for text, name in zip(left, _names(like), strict=False):
@@ -104,22 +103,22 @@ class PieceTranslator(TextTranslator, TurnTranslator):
                 event, read = name, self._reader(name)
             try:
                 key, piece = read(text) if self._was == "piece" else NO_PIECE
-            except UNREADABLE:
+            except decode.UNREADABLE:
                 key, piece = NO_PIECE
             if key != now or not piece:
                 of = self.in_common(key) if piece else None
                 if of is None:
                     now = runs.stop()
-                    deltas += self._singly(frame_of(texts, left, like))
+                    told += self._singly(translator.frame_of(texts, left, like))
                     continue
-                now, run = key, runs.begin(deltas, key, of)
+                now, run = key, runs.begin(told, key, of)
             elif run is None:
                 run = []
-                deltas.append(Run(runs.of, run))
+                told.append(deltas.Run(runs.of, run))
             run.append(piece)
-        return deltas
+        return told
 
-    def _singly(self, frame: Frame) -> list[Delta]:
+    def _singly(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of a frame that is not a piece, or more than one."""
         said = self._called(frame.data) if self._was == "call" else None
         if said is None:
@@ -135,10 +134,10 @@ class PieceTranslator(TextTranslator, TurnTranslator):
         frame.
         """
 
-    def _called(self, _data: str, /) -> list[Delta] | None:
+    def _called(self, _data: str, /) -> list[deltas.Delta] | None:
         """Return the deltas of a frame that holds whole calls and nothing unusual, None for any other."""
         return None
 
     @abstractmethod
-    def in_common(self, key: Key, /) -> Piecewise | None:
+    def in_common(self, key: Key, /) -> deltas.Piecewise | None:
         """Return the common fields of a text's pieces, at its first piece; None if that means more than a piece."""

@@ -11,86 +11,68 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import (
-    ITEM_DONE,
-    OBJECT,
-    CallCancelled,
-    CallClosed,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Index,
-    Noted,
-    ReasoningFragment,
-    Slot,
-    TextFragment,
-    TurnEnded,
-    UsageSeen,
-)
-from wholecall.dialects.decode import is_blank, provider_error, wire_text
-from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall import deltas
+from wholecall.dialects import decode, labels, reasons
 from wholecall.types import Kind, TurnReason
 
 
-def text(value: object, choice: int = 0) -> list[Delta]:
+def text(value: object, choice: int = 0) -> list[deltas.Delta]:
     """Return visible text."""
-    return [TextFragment(choice, value)] if type(value) is str and value else []
+    return [deltas.TextFragment(choice, value)] if type(value) is str and value else []
 
 
 def thought(
     value: object,
-    block: Index | None = None,
+    block: deltas.Index | None = None,
     choice: int = 0,
     *,
     id: str | None = None,
     signature: object = None,
     data: object = None,
-) -> list[Delta]:
+) -> list[deltas.Delta]:
     """Return a piece of reasoning, or its seal; nothing if there is neither."""
-    thinks, signed, sealed = text_label(value), text_label(signature), text_label(data)
+    thinks, signed, sealed = labels.text_label(value), labels.text_label(signature), labels.text_label(data)
     if thinks is signed is sealed is None:
         return []
-    return [ReasoningFragment(choice, thinks or "", block, id, signed, sealed)]
+    return [deltas.ReasoningFragment(choice, thinks or "", block, id, signed, sealed)]
 
 
-def usage(counts: Any) -> list[Delta]:
+def usage(counts: Any) -> list[deltas.Delta]:
     """Return token counts."""
-    return [UsageSeen(counts)] if isinstance(counts, dict) and counts else []
+    return [deltas.UsageSeen(counts)] if isinstance(counts, dict) and counts else []
 
 
-def counts(**counts: object) -> list[Delta]:
+def counts(**counts: object) -> list[deltas.Delta]:
     """Return token counts that are in separate members; those that are None are absent."""
     return usage({name: count for name, count in counts.items() if count is not None})
 
 
-def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) -> list[Delta]:
+def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) -> list[deltas.Delta]:
     """Return why a choice ended; with the reason `drops_at` the provider takes back the open calls."""
-    known = turn_reason(raw)
-    return [] if known is None else [Finish(choice, *known, drops=known[0] == drops_at)]
+    known = reasons.turn_reason(raw)
+    return [] if known is None else [deltas.Finish(choice, *known, drops=known[0] == drops_at)]
 
 
-def error(payload: Any, *, fatal: bool = True) -> list[Delta]:
+def error(payload: Any, *, fatal: bool = True) -> list[deltas.Delta]:
     """Return the fault for an error that the provider reports: a fatal one, unless the stream outlives it."""
-    return [replace(provider_error(payload), fatal=fatal)]
+    return [replace(decode.provider_error(payload), fatal=fatal)]
 
 
-def failure(*, fatal: bool = True, **members: object) -> list[Delta]:
+def failure(*, fatal: bool = True, **members: object) -> list[deltas.Delta]:
     """Return the fault for an error whose `members` are in an event next to others."""
     return error({name: value for name, value in members.items() if value is not None}, fatal=fatal)
 
 
-def unknown(choice: int = 0) -> list[Delta]:
+def unknown(choice: int = 0) -> list[deltas.Delta]:
     """Report an event that the dialect does not know."""
-    return [Noted(choice, "unknown_events")]
+    return [deltas.Noted(choice, "unknown_events")]
 
 
 # Calls in slots.
 
 
 def call_start(
-    slot: Index | None,
+    slot: deltas.Index | None,
     id: str | None,
     name: str | None,
     text: str = "",
@@ -98,47 +80,59 @@ def call_start(
     *,
     namespace: str | None = None,
     extra: dict[str, Any] | None = None,
-) -> list[Delta]:
+) -> list[deltas.Delta]:
     """Return the start of a call's block; an empty value in it is a placeholder for pieces to come (quirk 25)."""
-    if is_blank(text):
-        return [CallSeen(0, slot, None, id, name, kind, namespace, extra=extra, begins=True)]
-    return [CallWhole(0, slot, None, id, name, text, OBJECT, kind, namespace, extra=extra, begins=True)]
+    if decode.is_blank(text):
+        return [deltas.CallSeen(0, slot, None, id, name, kind, namespace, extra=extra, begins=True)]
+    return [
+        deltas.CallWhole(
+            0, slot, None, id, name, text, deltas.OBJECT, kind, namespace, extra=extra, begins=True
+        )
+    ]
 
 
-def seen(slot: Index | None, id: str | None, name: str | None, kind: Kind = "function") -> list[Delta]:
+def seen(
+    slot: deltas.Index | None, id: str | None, name: str | None, kind: Kind = "function"
+) -> list[deltas.Delta]:
     """Return the labels of a call that is open, or opens with them; nothing if there are no labels."""
-    return [] if id is name is None else [CallSeen(0, slot, None, id, name, kind)]
+    return [] if id is name is None else [deltas.CallSeen(0, slot, None, id, name, kind)]
 
 
-def piece(slot: Index | None, text: str, kind: Kind = "function", *, whole: bool = False) -> list[Delta]:
+def piece(
+    slot: deltas.Index | None, text: str, kind: Kind = "function", *, whole: bool = False
+) -> list[deltas.Delta]:
     """Return a piece of a call's text; or its `whole` value, where an empty one is a placeholder (quirk 25)."""
     if whole:
-        return [] if is_blank(text) else [CallWhole(0, slot, None, None, None, text, OBJECT, kind)]
-    return [Slot(0, slot, None, text)] if text else []
+        return (
+            []
+            if decode.is_blank(text)
+            else [deltas.CallWhole(0, slot, None, None, None, text, deltas.OBJECT, kind)]
+        )
+    return [deltas.Slot(0, slot, None, text)] if text else []
 
 
 def whole_call(
-    slot: Index | None,
+    slot: deltas.Index | None,
     id: str | None,
     name: str | None,
     text: str,
     kind: Kind = "function",
     *,
     final: bool = True,
-) -> list[Delta]:
+) -> list[deltas.Delta]:
     """Return a call that came whole, and ends; if that is not `final`, the turn's reason decides whether it was cut."""
-    deltas: list[Delta] = [CallSeen(0, slot, None, id, name, kind)]
+    told: list[deltas.Delta] = [deltas.CallSeen(0, slot, None, id, name, kind)]
     if text:
-        deltas.append(CallWhole(0, slot, None, id, name, text, ITEM_DONE, kind))
-    return deltas + closed(slot, final=final)
+        told.append(deltas.CallWhole(0, slot, None, id, name, text, deltas.ITEM_DONE, kind))
+    return told + closed(slot, final=final)
 
 
-def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
+def closed(slot: deltas.Index | None, *, final: bool = True) -> list[deltas.Delta]:
     """Report that the wire ended a call."""
-    return [CallClosed(0, slot, None, final=final)]
+    return [deltas.CallClosed(0, slot, None, final=final)]
 
 
-def block_closed(index: Index | None, others: set[Index | None]) -> list[Delta]:
+def block_closed(index: deltas.Index | None, others: set[deltas.Index | None]) -> list[deltas.Delta]:
     """Report that a block ended, if it may be a call's; `others` are the open blocks that are not.
 
     A closed call is not final: a cut turn can close a call with a member missing, so the later events decide.
@@ -146,13 +140,13 @@ def block_closed(index: Index | None, others: set[Index | None]) -> list[Delta]:
     if index in others:
         others.discard(index)
         return []
-    return [CallClosed(0, index, None, final=False)]
+    return [deltas.CallClosed(0, index, None, final=False)]
 
 
 def arguments_of(members: Mapping[str, msgspec.Raw]) -> str:
     """Return the arguments of an action: the member of that name, or an object of the members that say something."""
     if "arguments" in members:
-        return wire_text(members["arguments"])
+        return decode.wire_text(members["arguments"])
     raws = {name: bytes(raw) for name, raw in members.items()}
     said = [
         f'"{name}":{raw.decode("utf-8", "surrogatepass")}'
@@ -167,29 +161,31 @@ def extra(**members: object) -> dict[str, Any] | None:
     return {name: value for name, value in members.items() if value} or None
 
 
-def answered(id: object) -> list[Delta]:
+def answered(id: object) -> list[deltas.Delta]:
     """Report a call's result in the stream: a call of any kind was executed elsewhere."""
-    label = id_label(id)
-    return [] if label is None else [CallCancelled(label, answered=True)]
+    label = labels.id_label(id)
+    return [] if label is None else [deltas.CallCancelled(label, answered=True)]
 
 
 # Deltas of one frame, which know of each other.
 
 
-def restated_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta]:
+def restated_together(told: list[deltas.Delta], others: Iterable[str] = ()) -> list[deltas.Delta]:
     """Give each restated call the ids of all calls that the message restates, and `others`.
 
     A call whose own id is among them is restated by that id only.
     """
-    wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
+    wholes = [delta for delta in told if isinstance(delta, deltas.CallWhole)]
     ids = frozenset(others).union(whole.id for whole in wholes if whole.id is not None)
     if not wholes or len(ids) < 2:
-        return deltas
-    return [replace(delta, restated_ids=ids) if isinstance(delta, CallWhole) else delta for delta in deltas]
+        return told
+    return [
+        replace(delta, restated_ids=ids) if isinstance(delta, deltas.CallWhole) else delta for delta in told
+    ]
 
 
-def ended_together(deltas: list[Delta]) -> list[Delta]:
+def ended_together(told: list[deltas.Delta]) -> list[deltas.Delta]:
     """Mark each finish if the end of its turn follows in the same frame."""
-    if not deltas or type(deltas[-1]) is not TurnEnded:
-        return deltas
-    return [replace(delta, ends=True) if isinstance(delta, Finish) else delta for delta in deltas]
+    if not told or type(told[-1]) is not deltas.TurnEnded:
+        return told
+    return [replace(delta, ends=True) if isinstance(delta, deltas.Finish) else delta for delta in told]

@@ -20,10 +20,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from wholecall.dialects import claims
+from wholecall.dialects import claims, translator
 from wholecall.dialects.detect import ENTRIES, Entry
 from wholecall.dialects.marks import Detect, decisive
-from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect, choices, meant
 
 
@@ -40,7 +39,7 @@ class Dialect(msgspec.Struct, frozen=True):
     name: str
     framings: tuple[str, ...]
     detect: Detect
-    start: Callable[[], Translator]
+    start: Callable[[], translator.Translator]
 
 
 _NOBODY: Final = frozenset[str]()
@@ -51,17 +50,17 @@ _INVOKED: Final = "bedrock-invoke-"  # the beginning of names of dialects whose 
 
 
 @cache
-def _class(path: str) -> Callable[..., Translator]:
+def _class(path: str) -> Callable[..., translator.Translator]:
     """Return the class of a translator, whose module is imported now."""
     module, _, name = path.rpartition(".")
-    found: Callable[..., Translator] = getattr(import_module(f"wholecall.dialects.{module}"), name)
+    found: Callable[..., translator.Translator] = getattr(import_module(f"wholecall.dialects.{module}"), name)
     return found
 
 
 def _record(name: str, entry: Entry) -> Dialect:
     """Return the record of a dialect of our own."""
 
-    def start() -> Translator:
+    def start() -> translator.Translator:
         made = _class(entry.translator)
         return _class("amazon.invoke.InvokeTranslator")(made) if name.startswith(_INVOKED) else made()
 

@@ -16,10 +16,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from wholecall.deltas import Delta, TurnEnded, TurnOpened
-from wholecall.dialects import report
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
-from wholecall.dialects.labels import name_label
-from wholecall.dialects.unread import with_unread
+from wholecall.dialects import decode, labels, report, unread
 from wholecall.framing.frame import Frame, Like, framed
 
 Events = Mapping[Any, Callable[..., list[Delta]]]  # methods of a translator, by the kind of event
@@ -42,7 +39,7 @@ class Translator(ABC):
 
     def told(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame, and its effect: the end of its turn, or that a call in it was not read."""
-        return with_unread(report.ended_together(self.translate(frame)), frame, self.takes_silently)
+        return unread.with_unread(report.ended_together(self.translate(frame)), frame, self.takes_silently)
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
         """Return whether the dialect deliberately reports nothing of a possible call in this frame."""
@@ -82,21 +79,21 @@ class ViewTranslator(Translator):
         """Return the deltas of one frame."""
         try:
             view = self.decoder.decode(frame.data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return self._read_by_lines(frame)
         return self._take(view, frame)
 
     def _read_by_lines(self, frame: Frame) -> list[Delta]:
         """Return the deltas of a frame that the typed decoder refuses."""
-        lines = payloads(frame.data)
+        lines = decode.payloads(frame.data)
         if len(lines) > 1:  # of events without an end (quirk 55)
             return [delta for line in lines for delta in self.translate(Frame(frame.event, line))]
         return self._slowly(frame)
 
     def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it to streams of any dialect
+        if decode.is_done(frame.data):  # proxies add it to streams of any dialect
             return self._done()
-        views, texts, deltas = read(self.decoder, frame)
+        views, texts, deltas = decode.read(self.decoder, frame)
         if deltas:
             self.lose()
         for view, text in zip(views, texts, strict=True):
@@ -184,7 +181,7 @@ class TurnTranslator(ViewTranslator):
         if event is not None:
             return event(self, view)
         failed = kind in self.ERRORS or frame.event in self.ERRORS
-        return self._fail(plain(frame.data)) if failed else self._other(view, frame, kind)
+        return self._fail(decode.plain(frame.data)) if failed else self._other(view, frame, kind)
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
         """Return which event a view is: the first of `KINDS` that is a word, else the name of the frame."""
@@ -196,7 +193,7 @@ class TurnTranslator(ViewTranslator):
 
     def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:  # noqa: ARG002
         """Return the deltas of a view without an event of the table: none, or that it is unknown."""
-        quiet = kind in self.QUIET or kind == "ping" or is_noise(frame)
+        quiet = kind in self.QUIET or kind == "ping" or decode.is_noise(frame)
         return [] if quiet else report.unknown()
 
     def _fail(self, error: Any) -> list[Delta]:
@@ -216,7 +213,7 @@ class TurnTranslator(ViewTranslator):
         self._key, self._open = id_, True
         self._n_turns += 1
         self._clear()
-        return [TurnOpened(id_, id_, name_label(model), restart=True)]
+        return [TurnOpened(id_, id_, labels.name_label(model), restart=True)]
 
     def _clear(self) -> None:
         """Forget the state of the last message; some dialects have none."""

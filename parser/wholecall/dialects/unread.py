@@ -16,25 +16,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from wholecall.deltas import (
-    CallCancelled,
-    CallClosed,
-    CallRefused,
-    CallSeen,
-    CallUnread,
-    CallWhole,
-    CallWritten,
-    Delta,
-    Fragment,
-    Labelled,
-    ReasoningFragment,
-    Reread,
-    Restated,
-    Run,
-    Slot,
-    TextBegan,
-    TextFragment,
-)
+from wholecall import deltas
 from wholecall.dialects.decode import is_blank, payloads, plain
 from wholecall.framing.frame import Frame
 
@@ -65,39 +47,46 @@ _ECHOES: Final = _ERRORS | {
 }
 _CALLS: Final[frozenset[type]] = frozenset(
     {
-        *(CallSeen, CallWhole, CallClosed, CallRefused, CallWritten, CallCancelled),
-        *(Fragment, Labelled, Slot, Run, Restated, Reread),
+        *(
+            deltas.CallSeen,
+            deltas.CallWhole,
+            deltas.CallClosed,
+            deltas.CallRefused,
+            deltas.CallWritten,
+            deltas.CallCancelled,
+        ),
+        *(deltas.Fragment, deltas.Labelled, deltas.Slot, deltas.Run, deltas.Restated, deltas.Reread),
     }
 )
-_PIECES: Final[frozenset[type]] = _CALLS | {TextFragment, ReasoningFragment}
+_PIECES: Final[frozenset[type]] = _CALLS | {deltas.TextFragment, deltas.ReasoningFragment}
 
 
 def with_unread(
-    deltas: list[Delta], frame: Frame, takes_silently: Callable[[Frame], bool] | None = None
-) -> list[Delta]:
+    told: list[deltas.Delta], frame: Frame, takes_silently: Callable[[Frame], bool] | None = None
+) -> list[deltas.Delta]:
     """Return the deltas of a frame, and a delta for each possible call of which nothing was reported.
 
     `takes_silently` returns whether the dialect reports nothing of such a frame deliberately.
     """
     text = frame.data
-    if not ("tool" in text or "unction" in text or "tool" in frame.event) or _says_call(deltas):
-        return deltas
+    if not ("tool" in text or "unction" in text or "tool" in frame.event) or _says_call(told):
+        return told
     named = _WORD.fullmatch(frame.event) is not None
     if not (named or _is_likely(text)) or (takes_silently is not None and takes_silently(frame)):
-        return deltas
-    return deltas + _calls_of(text, named=named)
+        return told
+    return told + _calls_of(text, named=named)
 
 
-def is_read(deltas: list[Delta], text: str) -> bool:
+def is_read(told: list[deltas.Delta], text: str) -> bool:
     """Return whether a frame with any name needs no search: a call was read, or it has no word for a call."""
-    return not ("tool" in text or "unction" in text) or _says_call(deltas)
+    return not ("tool" in text or "unction" in text) or _says_call(told)
 
 
-def _says_call(deltas: list[Delta]) -> bool:
+def _says_call(told: list[deltas.Delta]) -> bool:
     """Return whether a frame led to any delta of a call, or only a piece of text."""
-    if len(deltas) == 1 or (deltas and type(deltas[0]) is TextBegan):
-        return type(deltas[-1]) in _PIECES
-    return not _CALLS.isdisjoint(map(type, deltas))
+    if len(told) == 1 or (told and type(told[0]) is deltas.TextBegan):
+        return type(told[-1]) in _PIECES
+    return not _CALLS.isdisjoint(map(type, told))
 
 
 def _is_likely(text: str) -> bool:
@@ -122,12 +111,12 @@ class _Place(NamedTuple):
     named: bool
 
 
-def _calls_of(text: str, *, named: bool) -> list[Delta]:
+def _calls_of(text: str, *, named: bool) -> list[deltas.Delta]:
     """Return the possible calls in the text of a frame; `named` is whether the event is named so."""
     return [call for line in payloads(text) for call in _calls_in(plain(line), named=named)]
 
 
-def _calls_in(value: Any, *, named: bool) -> Iterator[CallUnread]:
+def _calls_in(value: Any, *, named: bool) -> Iterator[deltas.CallUnread]:
     """Yield the possible calls in a value."""
     places = [_Place(value, frozenset(), named)]
     while places:
@@ -159,7 +148,7 @@ def _is_id(key: str) -> bool:
     return key[-2:].lower() == "id"
 
 
-def _call(value: Any, around: frozenset[str]) -> CallUnread | None:
+def _call(value: Any, around: frozenset[str]) -> deltas.CallUnread | None:
     """Return the call that an object holds, None if there is no text in it but labels and ids."""
     ids, names, n_texts = set[str](), set[str](), 0
     values: list[tuple[str, Any]] = [("", value)]
@@ -176,4 +165,4 @@ def _call(value: Any, around: frozenset[str]) -> CallUnread | None:
             n_texts += not is_blank(value)
             if key[-4:].lower() == "name" and _is_label(value) and len(names) < _MOST:
                 names.add(value)
-    return CallUnread(around | ids, frozenset(names), bool(ids)) if n_texts else None
+    return deltas.CallUnread(around | ids, frozenset(names), bool(ids)) if n_texts else None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from wholecall.framing.base import BOM
-from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
-from wholecall.framing.vercel import is_coded
+from wholecall.framing import base, eventstream, vercel
 
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
 _CODE = b"0:"
@@ -28,15 +26,15 @@ def sniff(first_bytes: bytes) -> str | None:
     text after it: lines of LangGraph's are arrays that begin with a word or with an array (quirk 122).
     """
     if first_bytes.startswith(_BINARY):
-        if len(first_bytes) < PRELUDE_BYTES:
+        if len(first_bytes) < eventstream.PRELUDE_BYTES:
             return None
-        return "eventstream" if is_prelude(first_bytes) else "sse"
-    if len(first_bytes) < len(BOM) and BOM.startswith(first_bytes):
+        return "eventstream" if eventstream.is_prelude(first_bytes) else "sse"
+    if len(first_bytes) < len(base.BOM) and base.BOM.startswith(first_bytes):
         return None
-    text = first_bytes.removeprefix(BOM).lstrip(b" \t\r\n")
+    text = first_bytes.removeprefix(base.BOM).lstrip(b" \t\r\n")
     if not text:
         return None
-    if b":".startswith(text[1:2]) and is_coded(text[:1] + b":"):
+    if b":".startswith(text[1:2]) and vercel.is_coded(text[:1] + b":"):
         if len(text) <= len(_CODE):
             return None
         return "vercel" if text[len(_CODE) :].startswith(_CODED_VALUES) else "sse"

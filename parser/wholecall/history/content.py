@@ -26,20 +26,20 @@ from typing import Any, Final, NamedTuple, Union
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.calls.output.call_events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
+from wholecall.calls.output import call_events
 from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.history.formats import HistoryFormat, Malformed, encode_arguments
 from wholecall.history.ids import CallIds
 from wholecall.history.values import copied
 from wholecall.types import Kind, TurnReason
 
-CallEvent = Union[ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped]
+CallEvent = Union[
+    call_events.ToolCall,
+    call_events.CustomToolCall,
+    call_events.BuiltinToolCall,
+    call_events.ServerToolCall,
+    call_events.ToolCallDropped,
+]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ def text_of(pieces: Sequence[Piece]) -> str | None:
     return text if text.strip() else None
 
 
-def _none(_call: ServerToolCall) -> bool:
+def _none(_call: call_events.ServerToolCall) -> bool:
     return False
 
 
@@ -106,7 +106,7 @@ class Capacity(msgspec.Struct, frozen=True):
     blocks: bool = False
     pauses: bool = False
     made_ids: bool = True
-    server_calls: Callable[[ServerToolCall], bool] = _none
+    server_calls: Callable[[call_events.ServerToolCall], bool] = _none
     follows: bool = False
     raw_text: bool = False
     record: bool = False
@@ -119,7 +119,7 @@ class Options(NamedTuple):
     on_malformed: Malformed
     strict_json_arguments: bool
 
-    def encoded(self, arguments: ToolCall | ToolCallDropped | dict[str, Any]) -> Any:
+    def encoded(self, arguments: call_events.ToolCall | call_events.ToolCallDropped | dict[str, Any]) -> Any:
         """Return arguments as the format carries them, None if they are to be left out."""
         strict, on_malformed = self.strict_json_arguments, self.on_malformed
         return encode_arguments(
@@ -145,7 +145,9 @@ def gather(turn: Turn[Any], capacity: Capacity, options: Options, ids: CallIds) 
     content = [
         piece
         for piece in _ordered(turn)
-        if not (isinstance(piece, ServerToolCall) and executed.is_held(piece))  # its block represents it
+        if not (
+            isinstance(piece, call_events.ServerToolCall) and executed.is_held(piece)
+        )  # its block represents it
     ]
     events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock, OtherBlock))]
     drafts = [
@@ -198,8 +200,8 @@ def _waits(event: CallEvent) -> bool:
     """Return whether the client had to execute the call."""
     return (
         event.kind != "server"
-        if isinstance(event, ToolCallDropped)
-        else not isinstance(event, ServerToolCall)
+        if isinstance(event, call_events.ToolCallDropped)
+        else not isinstance(event, call_events.ServerToolCall)
     )
 
 
@@ -231,7 +233,7 @@ def _draft(
 ) -> Call | None:
     """Return the call under the id of the wire, None if it is to be left out."""
     kind: Kind = "server"
-    if not isinstance(event, ServerToolCall):
+    if not isinstance(event, call_events.ServerToolCall):
         kind, arguments = _encoded(event, capacity, options)
     else:
         taken = native and (executed.goes_back(event) or capacity.server_calls(event))
@@ -249,16 +251,21 @@ def _draft(
 
 
 def _encoded(
-    event: ToolCall | CustomToolCall | BuiltinToolCall | ToolCallDropped, capacity: Capacity, options: Options
+    event: call_events.ToolCall
+    | call_events.CustomToolCall
+    | call_events.BuiltinToolCall
+    | call_events.ToolCallDropped,
+    capacity: Capacity,
+    options: Options,
 ) -> tuple[Kind, Any]:
     """Return the call's kind for the format, and its arguments; None as arguments of a call to leave out."""
-    if isinstance(event, ToolCall):
+    if isinstance(event, call_events.ToolCall):
         return "function", options.encoded(event)
-    if isinstance(event, BuiltinToolCall):
+    if isinstance(event, call_events.BuiltinToolCall):
         if capacity.builtins:
             return "builtin", copied(event.arguments)
         return "function", options.encoded(event.arguments)
-    if isinstance(event, CustomToolCall):
+    if isinstance(event, call_events.CustomToolCall):
         return _free_text(event.input, capacity, options)
     if not event.is_answerable:
         return event.kind, None
@@ -342,13 +349,13 @@ class Executed(msgspec.Struct, frozen=True):
             pauses and turn.reason in _UNFINISHED,
         )
 
-    def is_held(self, call: ServerToolCall) -> bool:
+    def is_held(self, call: call_events.ServerToolCall) -> bool:
         """Return whether a block represents the call."""
         own = (call.extra or {}).get("item_id")
         bare = self.holds_unnamed and "id_generated" in call.flags
         return bare or call.id in self.held or own in self.held
 
-    def goes_back(self, call: ServerToolCall) -> bool:
+    def goes_back(self, call: call_events.ServerToolCall) -> bool:
         """Return whether the call goes back as a call."""
         return self.waits or call.id in self.answered
 

@@ -19,12 +19,11 @@ import msgspec
 
 from wholecall.calls.parse import parse_arguments
 from wholecall.dialects.reasons import turn_reason
+from wholecall.history import pairing, values
 from wholecall.history.book import Book
 from wholecall.history.formats import HistoryFormat
 from wholecall.history.judging import Answer, Stop, answers_of, endings, is_incomplete
-from wholecall.history.pairing import pair
 from wholecall.history.parts import ABSENT, Part, at
-from wholecall.history.values import dumped
 from wholecall.types import DropReason, Kind, TurnReason
 
 _KINDS: dict[str, Kind] = {
@@ -96,7 +95,7 @@ def stored_answers(book: Book) -> Iterator[StoredAnswer]:
     Raises:
         BadRecording: a message cannot be read again.
     """
-    pair(book.lines)
+    pairing.pair(book.lines)
     served = {part.id for line in book.lines for part in line.parts if part.kind == "server_result"}
     for answer in answers_of(book.lines, book.view):
         ends: dict[tuple[int, int], tuple[Stop, bool]] = {
@@ -196,5 +195,5 @@ def _written(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        text = dumped(value)
+        text = values.dumped(value)
     return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair as its escape

@@ -28,10 +28,9 @@ from typing import Any, Final, Generic, Literal, Optional, cast
 import msgspec
 
 from wholecall.errors import UnknownDialect
+from wholecall.history import ids, pairing
 from wholecall.history.book import Book, Written, write
-from wholecall.history.ids import is_counted
 from wholecall.history.judging import Rules, answers_of, judge, let_joined_be_answered, name_calls, put_right
-from wholecall.history.pairing import bring_back, pair, place
 from wholecall.history.parts import RUN, Line, Message, MessagesT, Part
 from wholecall.history.shapes.base import Shape, expect_messages
 from wholecall.history.shapes.chat import CHAT
@@ -189,14 +188,14 @@ def mend(book: Book, rules: Rules) -> tuple[list[Written], TranscriptReport]:
         ValueError: arguments that contain themselves.
     """
     lines, shape = book.lines, book.shape
-    orphans = pair(lines)
-    returned = bring_back(lines)
+    orphans = pairing.pair(lines)
+    returned = pairing.bring_back(lines)
     stripped = [call for answer in answers_of(lines, shape) for call in judge(answer, rules, book)]
     _drop_results(orphans, stripped)
     if shape.joins is not None:
         let_joined_be_answered(lines, shape.joins)
     coerced, renamed = _put_right(book, rules)
-    plan = place(book, fill=rules.unanswered == "synthesise")
+    plan = pairing.place(book, fill=rules.unanswered == "synthesise")
     output = write(book, plan.put_after)
     if len(output) == len(lines) and not any(item.changed for item in output):
         return output, TranscriptReport()
@@ -390,5 +389,7 @@ def _names_of(lines: Iterable[Line]) -> set[str]:
 def _named(lines: Sequence[Line], *, counted: bool) -> set[str]:
     """Return the labels that messages name, without the ids that models count within each answer if these are kept."""
     parts = [part for line in lines for part in line.parts]
-    own = {part.id for part in parts if counted and part.kind == "call" and is_counted(part.id, part.name)}
+    own = {
+        part.id for part in parts if counted and part.kind == "call" and ids.is_counted(part.id, part.name)
+    }
     return _names_of(lines).union(part.id for part in parts if part.kind == "result") - own

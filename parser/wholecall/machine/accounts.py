@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 
 from wholecall.arguments.equal import same_value
 from wholecall.deltas import DONE, HYDRATION
-from wholecall.machine.phases import advance
-from wholecall.machine.sameness import held_value, text_of
+from wholecall.machine import phases, sameness
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
@@ -46,7 +45,7 @@ def account(choice: Choice, *, ended: bool) -> None:
             is_only = len(calls) == 1 and orphan is choice.orphans.get(None)  # and no label says otherwise
             if not is_only and (call.empty or not _same(orphan, call)):
                 call.flags.add("bound_by_order")
-            advance(choice, call, "whole", (text_of(orphan), DONE))
+            phases.advance(choice, call, "whole", (sameness.text_of(orphan), DONE))
     for orphan in (*told, *owned):
         orphan.orphan = False  # the rest is a tentative call, which no event reports
     if not any(orphan.orphan for orphan in orphans):
@@ -89,10 +88,10 @@ def _pairs(orphans: list[Call], calls: list[Call]) -> dict[Call, Call]:
 
 def _same(one: Call, other: Call) -> bool:
     """Return whether two texts have the same value; each is read once, and no text counts as an empty object."""
-    texts = [text_of(call) or "{}" for call in (one, other)]
+    texts = [sameness.text_of(call) or "{}" for call in (one, other)]
     if texts[0] == texts[1]:
         return True
-    values = [held_value(call, text) for call, text in zip((one, other), texts, strict=True)]
+    values = [sameness.held_value(call, text) for call, text in zip((one, other), texts, strict=True)]
     return values[0] is not None and values[1] is not None and same_value(*values)
 
 
@@ -115,5 +114,7 @@ def _in_order(dones: list[Call], calls: list[Call], places: dict[Call, int]) -> 
 def _fits(orphan: Call, call: Call) -> bool:
     """Return whether a done event can be a call's: its text continues the pieces that came."""
     return (
-        call.block and call.kind == orphan.kind and (call.blank or text_of(orphan).startswith(text_of(call)))
+        call.block
+        and call.kind == orphan.kind
+        and (call.blank or sameness.text_of(orphan).startswith(sameness.text_of(call)))
     )

@@ -22,45 +22,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
 
-from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
-from wholecall.arguments.tokens import holds_half
+from wholecall import deltas
+from wholecall.arguments import placeholders, tokens
 from wholecall.calls.output.call_events import ToolCallCancelled
-from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta
-from wholecall.deltas import (
-    BlockKept,
-    CallAnswered,
-    CallCancelled,
-    CallClosed,
-    CallPlaced,
-    CarriesOn,
-    Finish,
-    Fragment,
-    Labelled,
-    Noted,
-    ReasoningFragment,
-    Run,
-    SaidAgain,
-    Slot,
-    StepBegan,
-    StepTakenBack,
-    TextBegan,
-    TextFragment,
-    UsageSeen,
-    WireFault,
-)
-from wholecall.machine.answers import spoil
-from wholecall.machine.cancelling import take_back
-from wholecall.machine.phases import advance
-from wholecall.machine.routes import action_of
+from wholecall.calls.output.events import Event, ReasoningDelta, StreamFault, TextDelta
+from wholecall.machine import answers, cancelling, phases, routes
 from wholecall.machine.said import SaidText
 from wholecall.machine.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from wholecall.calls.output.events import Event
     from wholecall.calls.tools.tool import Tools
-    from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
     from wholecall.machine.answer import OutputWanted
     from wholecall.machine.call import Call
@@ -69,20 +42,20 @@ if TYPE_CHECKING:
 
 _LONGEST_DETAIL = 4096  # characters of a server's description of its error
 _MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored
-_OVERRUN = WireFault(
+_OVERRUN = deltas.WireFault(
     "stream_too_large", "a call goes on for more than max_total_arguments_bytes beyond its limit", fatal=True
 )
 # Deltas that mean nothing once a turn is over.
 _AFTERTHOUGHTS = (
-    Finish,
-    CallClosed,
-    CallPlaced,
-    Noted,
-    SaidAgain,
-    StepBegan,
-    StepTakenBack,
-    TextBegan,
-    BlockKept,
+    deltas.Finish,
+    deltas.CallClosed,
+    deltas.CallPlaced,
+    deltas.Noted,
+    deltas.SaidAgain,
+    deltas.StepBegan,
+    deltas.StepTakenBack,
+    deltas.TextBegan,
+    deltas.BlockKept,
 )
 
 
@@ -103,7 +76,7 @@ class Assembler(Turns):
         super().__init__(policy, limits, tools, pieces=pieces, wanted=wanted)
         # The target of the last pieces, while nothing else came; their call, or else their text and the function that
         # reports it.
-        self._last: Piecewise | None = None
+        self._last: deltas.Piecewise | None = None
         self._last_call: Call | None = None
         self._said = SaidText()
         self._to_event: Callable[[str], Event[Any]] = partial(TextDelta, 0, 0)
@@ -125,19 +98,23 @@ class Assembler(Turns):
         events, out.events = out.events, []
         return events
 
-    def advance(self, deltas: Iterable[Delta]) -> None:
+    def advance(self, told: Iterable[deltas.Delta]) -> None:
         """Take deltas, in the order of their frames."""
-        for delta in deltas:
-            if type(delta) is Run:
+        for delta in told:
+            if type(delta) is deltas.Run:
                 if not self._take_at_once(delta.of, delta.texts):
                     self._take_singly(delta)
-            elif type(delta) is Slot or type(delta) is Fragment:
-                if not (text := delta.text) or holds_half(text) or not self._take_at_once(delta, (text,)):
+            elif type(delta) is deltas.Slot or type(delta) is deltas.Fragment:
+                if (
+                    not (text := delta.text)
+                    or tokens.holds_half(text)
+                    or not self._take_at_once(delta, (text,))
+                ):
                     self._route(delta)
             else:
                 self._route(delta)
 
-    def _take_singly(self, run: Run) -> None:
+    def _take_singly(self, run: deltas.Run) -> None:
         """Take the first piece of a run the long way, which makes its call hot; then all others at once."""
         self._route(replace(run.of, text=run.texts[0]))
         others = run.texts[1:]
@@ -145,16 +122,16 @@ class Assembler(Turns):
             for piece in run.pieces()[1:]:
                 self._route(piece)
 
-    def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
+    def _take_at_once(self, of: deltas.Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces that differ only in their text; return False, and take none, if one could be more."""
         call = self._last_call
         if of is not self._last:
             choice = self._choices.get(of.choice)
             if choice is None:
                 return False
-            if type(of) is Fragment:
+            if type(of) is deltas.Fragment:
                 call = choice.hot.get(of.index)
-            elif type(of) is Slot:
+            elif type(of) is deltas.Slot:
                 call = choice.hot_slots.get(of.index)
                 if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
                     return False
@@ -167,7 +144,7 @@ class Assembler(Turns):
             return self._take_speech(texts)
         text = "".join(texts)
         room = call.room - len(text)
-        if room < 0 or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text)):
+        if room < 0 or ("{" in text and not placeholders.PLACEHOLDER_SIZE < call.size > len(text)):
             return False
         call.parts.append(text)
         call.room = room
@@ -179,11 +156,11 @@ class Assembler(Turns):
                 out.events.extend(map(call.to_event, texts))
         return True
 
-    def _finds_speech(self, choice: Choice, of: Piecewise) -> bool:
+    def _finds_speech(self, choice: Choice, of: deltas.Piecewise) -> bool:
         """Find the text of a choice to which pieces are added; return False if there is none."""
         if choice.ended:
             return False
-        if type(of) is ReasoningFragment:
+        if type(of) is deltas.ReasoningFragment:
             self._said, self._to_event = (
                 choice.block_of(of),
                 partial(ReasoningDelta, choice.turn, choice.number),
@@ -206,22 +183,22 @@ class Assembler(Turns):
                 out.events.extend(map(self._to_event, texts))
         return True
 
-    def advance_replaced(self, deltas: Iterable[Delta]) -> None:
+    def advance_replaced(self, told: Iterable[deltas.Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
-        for delta in deltas:
-            for piece in delta.pieces() if isinstance(delta, Run) else (delta,):
+        for delta in told:
+            for piece in delta.pieces() if isinstance(delta, deltas.Run) else (delta,):
                 self._route(piece, replaced=True)
                 if (
-                    isinstance(piece, TextFragment)
+                    isinstance(piece, deltas.TextFragment)
                     and (choice := self._choices.get(piece.choice)) is not None
                 ):
-                    spoil(choice)
+                    answers.spoil(choice)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
         self._last = None
         if self.failed:
             return
-        action = action_of(type(delta))
+        action = routes.action_of(type(delta))
         if action is None:
             self.ACTIONS[type(delta)](self, delta)
             return
@@ -241,34 +218,36 @@ class Assembler(Turns):
         """End the stream, because too much text was refused; the calls that lost it are dropped for their limit."""
         for call in choice.calls:
             if call.full and not call.is_over:
-                advance(choice, call, "end", "clean")
+                phases.advance(choice, call, "end", "clean")
         self._fault(_OVERRUN)
 
     def _ignore(self, delta: Any) -> None:
         """Drop a delta of a choice beyond the limit; argument text without a name may be missing elsewhere."""
-        nameless = isinstance(delta, Fragment) or (isinstance(delta, Labelled) and delta.name is None)
+        nameless = isinstance(delta, deltas.Fragment) or (
+            isinstance(delta, deltas.Labelled) and delta.name is None
+        )
         if nameless and delta.text and self._turn is not None:
             self._turn.unclaimed = True
 
     # Deltas of the whole turn, and about calls of any turn.
 
-    def _usage(self, delta: UsageSeen) -> None:
+    def _usage(self, delta: deltas.UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage
         if len(usage) <= _MOST_COUNTS or delta.usage.keys() <= usage.keys():
             usage.update(delta.usage)
 
-    def _carries_on(self, delta: CarriesOn) -> None:
+    def _carries_on(self, delta: deltas.CarriesOn) -> None:
         if self._turn is not None:
             self._turn.carries_on.update(delta.members)
 
-    def _cancelled(self, delta: CallCancelled) -> None:
+    def _cancelled(self, delta: deltas.CallCancelled) -> None:
         choice = self._having(delta.id)
         turn, number = (self._turn.number if self._turn is not None else 0), 0
         if choice is not None:
             turn, number = choice.turn, choice.number
         elif delta.answered:  # of an earlier stream, or of a call that will come later
-            self._out.told.answer(CallAnswered(delta.id))
-        if take_back(choice, delta):
+            self._out.told.answer(deltas.CallAnswered(delta.id))
+        if cancelling.take_back(choice, delta):
             self._out.events.append(ToolCallCancelled(turn, number, delta.id))
 
     def _having(self, id: str) -> Choice | None:
@@ -276,11 +255,11 @@ class Assembler(Turns):
         here = (choice for choice in self._choices.values() if id in choice.by_id)
         return next(here, None) or self._over.get(id)
 
-    def _answered(self, delta: CallAnswered) -> None:
+    def _answered(self, delta: deltas.CallAnswered) -> None:
         if self._having(delta.id) is None:
             self._out.told.answer(delta)
 
-    def _fault(self, delta: WireFault) -> None:
+    def _fault(self, delta: deltas.WireFault) -> None:
         turn = self._turn
         number = turn.number if turn is not None else 0
         detail, raw = delta.detail[:_LONGEST_DETAIL], delta.raw[: self._limits.max_raw_bytes]
@@ -299,9 +278,9 @@ class Assembler(Turns):
 
     ACTIONS: ClassVar[dict[type, Any]] = {
         **Turns.ACTIONS,
-        UsageSeen: _usage,
-        CarriesOn: _carries_on,
-        CallCancelled: _cancelled,
-        CallAnswered: _answered,
-        WireFault: _fault,
+        deltas.UsageSeen: _usage,
+        deltas.CarriesOn: _carries_on,
+        deltas.CallCancelled: _cancelled,
+        deltas.CallAnswered: _answered,
+        deltas.WireFault: _fault,
     }

@@ -20,9 +20,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from wholecall.arguments import placeholders, tokens
 from wholecall.arguments.lexical import Scan, begins_object, is_object
-from wholecall.arguments.placeholders import BEGINNINGS, PLACEHOLDER_SIZE, is_placeholder
-from wholecall.arguments.tokens import joined_surrogates, utf8_size
 from wholecall.deltas import HYDRATION, OBJECT
 from wholecall.types import Flag, Kind
 
@@ -149,7 +148,7 @@ class CallText:
             block = self._join(counted)
             self._counted = counted + 1
             self.length += len(block)
-            self.bytes += utf8_size(block)
+            self.bytes += tokens.utf8_size(block)
         self.granted = self.room
 
     def _join(self, first: int) -> str:
@@ -172,7 +171,7 @@ class CallText:
             return ""
         if text[0] == "{" and self.parts and self.kind != "custom":
             size = self.size
-            if len(text) >= size or size <= PLACEHOLDER_SIZE:
+            if len(text) >= size or size <= placeholders.PLACEHOLDER_SIZE:
                 return self._take_object(text)
         return self._appended(text) if self._other_reading else self._put(text)
 
@@ -196,7 +195,7 @@ class CallText:
         """
         if rank == OBJECT and not self.blank:
             return self.is_restated_by(text)
-        if is_placeholder(text) and not (self.empty or self.holds_placeholder):
+        if placeholders.is_placeholder(text) and not (self.empty or self.holds_placeholder):
             self.rank = max(rank, self.rank)
             return True
         if rank >= HYDRATION and self.hole:
@@ -255,13 +254,13 @@ class CallText:
         """Return whether JSON allows all of the text to come again: as a value, or inside the first key."""
         if self._lexical().value_may_start:
             return True
-        return len(before) <= PLACEHOLDER_SIZE and "".join(before.split()) == '{"'
+        return len(before) <= placeholders.PLACEHOLDER_SIZE and "".join(before.split()) == '{"'
 
     def _after_complete(self, before: str, text: str) -> str | None:
         if text == before:
             self.flags.add("repeated")
             return ""
-        if is_placeholder(before):
+        if placeholders.is_placeholder(before):
             self.flags.add("placeholder")
             self._replace(text)
             return None
@@ -289,7 +288,7 @@ class CallText:
     def _whole_characters(self, text: str) -> str:
         """Join the halves of a surrogate pair that the wire cut in two (quirk 35)."""
         if self.half and "\udc00" <= text[0] <= "\udfff":
-            text = joined_surrogates(self.half, text[0]) + text[1:]
+            text = tokens.joined_surrogates(self.half, text[0]) + text[1:]
         else:
             text = self.half + text
         self.half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
@@ -304,7 +303,7 @@ class CallText:
             return True
         if not self.parts or self._lexical().complete:
             return bool(self.parts)
-        return len(self.parts) <= PLACEHOLDER_SIZE and self.holds_placeholder
+        return len(self.parts) <= placeholders.PLACEHOLDER_SIZE and self.holds_placeholder
 
     @property
     def plain(self) -> bool:
@@ -326,15 +325,17 @@ class CallText:
     def blank(self) -> bool:
         """Whether the next text may be all of it: so far there is none, only a placeholder, or white space."""
         if self.restated is not None:
-            return is_placeholder(self.restated)
-        return self.size <= PLACEHOLDER_SIZE and (not self.text.strip() or is_placeholder(self.text))
+            return placeholders.is_placeholder(self.restated)
+        return self.size <= placeholders.PLACEHOLDER_SIZE and (
+            not self.text.strip() or placeholders.is_placeholder(self.text)
+        )
 
     @property
     def holds_placeholder(self) -> bool:
         """Whether the text is only a placeholder, which the next fragment may replace (quirk 25)."""
         if self.restated is not None:
-            return is_placeholder(self.restated)
-        return self.size <= PLACEHOLDER_SIZE and is_placeholder(self.text)
+            return placeholders.is_placeholder(self.restated)
+        return self.size <= placeholders.PLACEHOLDER_SIZE and placeholders.is_placeholder(self.text)
 
     @property
     def holds_object(self) -> bool:
@@ -364,7 +365,7 @@ class CallText:
 
     def may_be_repeated_by(self, text: str) -> bool:
         """Return whether a fragment could repeat all of the text, or replace a placeholder."""
-        if self.kind == "custom" or self.empty or text[0] not in BEGINNINGS:
+        if self.kind == "custom" or self.empty or text[0] not in placeholders.BEGINNINGS:
             return False
         return self.holds_placeholder or (len(text) >= self.size and text.startswith(self.text))
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from wholecall.calls.output.call_events import ToolCallCancelled
 from wholecall.calls.output.events import EXECUTABLE
-from wholecall.machine.phases import advance
-from wholecall.machine.verdicts import drop
+from wholecall.machine import phases, verdicts
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallCancelled
@@ -76,10 +75,10 @@ def _withdraw(
     choice.cancelled.update(cancelled)
     before, choice.abort_detail = choice.abort_detail, detail
     for call in calls:
-        advance(choice, call, "end", "aborted")
+        phases.advance(choice, call, "end", "aborted")
     choice.abort_detail = before
     choice.waiting = [
-        (call, [drop(choice, call, "aborted", detail)])
+        (call, [verdicts.drop(choice, call, "aborted", detail)])
         if call in calls and call.dropped is None and call.kind != "server"
         else (call, events)
         for call, events in choice.waiting
@@ -96,5 +95,5 @@ def _is_out(choice: Choice, call: Call) -> bool:
     call.kind = "server"
     if call.closed:
         choice.held = None if choice.held is call else choice.held
-        advance(choice, call, "close", False)
+        phases.advance(choice, call, "close", False)
     return False

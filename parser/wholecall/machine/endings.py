@@ -10,19 +10,16 @@ turn, and calls do not outrank them. A reason that does not fit the calls is not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.events import EXECUTABLE, TurnFinished
-from wholecall.types import CUT_REASONS
+from wholecall.types import CUT_REASONS, TurnReason
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from wholecall.deltas import Finish
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
-    from wholecall.types import TurnReason
 
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _ALLOWING = frozenset({"stop", "unknown"})  # besides `tool_calls`, where calls have no separate ends

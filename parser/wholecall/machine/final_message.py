@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from wholecall.arguments.equal import same_value
-from wholecall.arguments.ladder import read_arguments
-from wholecall.arguments.placeholders import is_placeholder
+from wholecall.arguments import equal, ladder, placeholders
 from wholecall.machine.readings.partitions import final_name
 
 if TYPE_CHECKING:
@@ -52,7 +50,11 @@ class Meant(NamedTuple):
     @property
     def is_restated(self) -> bool:
         """Whether a final message restates the call's text, so that nothing of it is lost."""
-        return self.whole is not None and bool(self.whole.text) and not is_placeholder(self.whole.text)
+        return (
+            self.whole is not None
+            and bool(self.whole.text)
+            and not placeholders.is_placeholder(self.whole.text)
+        )
 
 
 def restated(choice: Choice, record: Record, meant: list[Meant]) -> list[Meant]:
@@ -118,10 +120,10 @@ def _has_text(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
 
 def _has_value(choice: Choice, one: Meant, whole: CallWhole, _: set[str]) -> bool:
     values = [
-        read_arguments(text, "clean", choice.policy, choice.limits).arguments
+        ladder.read_arguments(text, "clean", choice.policy, choice.limits).arguments
         for text in (one.text, whole.text)
     ]
-    return None not in values and same_value(*values)
+    return None not in values and equal.same_value(*values)
 
 
 def _is_begun(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:

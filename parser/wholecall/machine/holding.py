@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.calls.output.events import TERMINAL
+from wholecall.calls.output.events import TERMINAL, Event
 from wholecall.machine.verdicts import drop
-from wholecall.types import CUT_REASONS
+from wholecall.types import CUT_REASONS, DropReason
 
 if TYPE_CHECKING:
-    from wholecall.calls.output.events import Event
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
-    from wholecall.types import DropReason
 
 _MOST = 256  # calls and events of one choice that are searched for the same call
 

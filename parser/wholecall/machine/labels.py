@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.deltas import INVALID_INDEX
+from wholecall.deltas import INVALID_INDEX, Labelled
 from wholecall.machine.readings.partitions import final_name
 from wholecall.machine.record import Record, is_labelled
 
 if TYPE_CHECKING:
-    from wholecall.deltas import Labelled
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 

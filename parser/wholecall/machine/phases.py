@@ -31,18 +31,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.calls.output.call_events import ArgumentsReset, ToolCallStarted
 from wholecall.deltas import OBJECT
-from wholecall.machine.claims import show
-from wholecall.machine.echoes import is_echo
-from wholecall.machine.holding import conclude
+from wholecall.machine import claims, echoes, holding
 from wholecall.machine.readings.partitions import final_name
-from wholecall.machine.verdicts import judge
+from wholecall.machine.verdicts import Ended, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wholecall.machine.call import Call, Phase
     from wholecall.machine.choice import Choice
-    from wholecall.machine.verdicts import Ended
 
 News = Literal["name", "fragment", "whole", "close", "finish", "end"]
 
@@ -127,7 +124,7 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     choice.cool(call)
     choice.shut(call)
     if call.orphan:
-        show(choice, call)
+        claims.show(choice, call)
     if call.tentative or _is_again(choice, call, ended):
         call.phase = "ended"
         return
@@ -137,14 +134,14 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
         _start(choice, call)
     events = judge(choice, call, ended, text)
     call.phase = "ended"
-    conclude(choice, call, events)
+    holding.conclude(choice, call, events)
 
 
 def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
     """Return whether the call only repeats another one; if not, it has its number from now on."""
     if call.echo is None and not call.withheld:
         return False
-    if call.echo is not None and is_echo(choice, call, ended):
+    if call.echo is not None and echoes.is_echo(choice, call, ended):
         return True
     if call.withheld and call.name is not None and call.kind != "server":
         name = public_name(choice, call.name)

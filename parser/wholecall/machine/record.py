@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wholecall.arguments.placeholders import BEGINNINGS
-from wholecall.arguments.tokens import utf8_size
+from wholecall.arguments import placeholders, tokens
 from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole, Labelled
 from wholecall.machine.budget import weight
 from wholecall.machine.call import Call
@@ -97,13 +96,19 @@ class Record:
     def _keep(self, piece: Piece, call: Call) -> None:
         self.pieces.append(piece)
         self.shown.append(call)
-        self.size += _PIECE + utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
+        self.size += _PIECE + tokens.utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
         if piece.extra:
             self.size += weight(piece.extra)
 
     def goes_on(self, delta: Labelled) -> bool:
         """Return whether a fragment only continues the last piece, for any meaning of its labels."""
-        if not self.pieces or not delta.text or delta.text[0] in BEGINNINGS or delta.rank or delta.extra:
+        if (
+            not self.pieces
+            or not delta.text
+            or delta.text[0] in placeholders.BEGINNINGS
+            or delta.rank
+            or delta.extra
+        ):
             return False
         if self.n_reasoned == len(self.pieces):
             return False  # a fragment after a reason is another piece
@@ -118,7 +123,7 @@ class Record:
             last = self.pieces[-1]
             last.n, last.spoilt = last.n + 1, last.spoilt or spoilt
             self._rest.append(delta.text)
-            self.size += utf8_size(delta.text)
+            self.size += tokens.utf8_size(delta.text)
             return
         if self._rest:
             self.close()

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.verdict import Verdict
 from wholecall.machine.final_message import Meant, restated
-from wholecall.machine.readings.books import solve_book
+from wholecall.machine.readings import books, solve
 from wholecall.machine.readings.marked import Book
 from wholecall.machine.readings.partitions import Piece
-from wholecall.machine.readings.solve import MOST
 from wholecall.machine.record import Record
 from wholecall.machine.settling import give
 
@@ -94,8 +93,8 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     known = None if choice.tools is None else choice.tools.__contains__
     book = Book(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
     listed = [(whole.name, whole.text) for whole in delta.listed]
-    solution = solve_book(book, read, known=known, listed=listed)
-    if solution.cost > MOST:
+    solution = books.solve_book(book, read, known=known, listed=listed)
+    if solution.cost > solve.MOST:
         return []
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]
     if solution.is_listed:

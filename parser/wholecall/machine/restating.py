@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments.equal import same_value
 from wholecall.calls.parse import parse_arguments
-from wholecall.deltas import HYDRATION
+from wholecall.deltas import HYDRATION, CallWhole, Restated
 from wholecall.machine.sameness import held_value, same_text, text_of
 
 if TYPE_CHECKING:
-    from wholecall.deltas import CallWhole, Restated
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 

@@ -16,51 +16,17 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Union
 
+from wholecall import deltas
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.calls.output.events import ReasoningDelta, TextDelta
 from wholecall.calls.output.reasons import outranks
-from wholecall.deltas import (
-    DONE,
-    HYDRATION,
-    BlockKept,
-    CallClosed,
-    CallPlaced,
-    CallRefused,
-    CallSeen,
-    CallWhole,
-    CallWritten,
-    Finish,
-    Fragment,
-    Labelled,
-    MessageBegan,
-    Noted,
-    ReasoningFragment,
-    Reread,
-    Restated,
-    SaidAgain,
-    Slot,
-    StepBegan,
-    StepTakenBack,
-    TextBegan,
-    TextFragment,
-    TextRefused,
-    in_telling_order,
-)
-from wholecall.machine import slots
-from wholecall.machine.answers import begin_message
-from wholecall.machine.cancelling import take_over, take_step_back
-from wholecall.machine.claims import adopt, learn_labels
-from wholecall.machine.content import begin_text, keep, place_call
-from wholecall.machine.echoes import may_be_echo
+from wholecall.machine import answers, cancelling, claims, content, echoes, labels, restating, settling, slots
 from wholecall.machine.endings import allows_calls
 from wholecall.machine.holding import release
-from wholecall.machine.labels import bind
 from wholecall.machine.phases import advance
 from wholecall.machine.record import is_labelled
 from wholecall.machine.rereading import reread
-from wholecall.machine.restating import find_restated, matched
 from wholecall.machine.sameness import Said, repeats
-from wholecall.machine.settling import doubt, settle
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
@@ -73,8 +39,8 @@ if TYPE_CHECKING:
 # Labelled deltas.
 
 
-def _labelled(choice: Choice, delta: Labelled) -> None:
-    call = bind(choice, delta)
+def _labelled(choice: Choice, delta: deltas.Labelled) -> None:
+    call = labels.bind(choice, delta)
     if call is None:
         return
     if delta.kind == "custom" and call.empty:
@@ -88,8 +54,8 @@ def _labelled(choice: Choice, delta: Labelled) -> None:
         choice.heat(call, delta.index)
 
 
-def _fragment(choice: Choice, delta: Fragment) -> None:
-    _labelled(choice, Labelled(delta.choice, delta.index, None, None, delta.text))
+def _fragment(choice: Choice, delta: deltas.Fragment) -> None:
+    _labelled(choice, deltas.Labelled(delta.choice, delta.index, None, None, delta.text))
 
 
 def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
@@ -106,7 +72,7 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
 # Slotted deltas.
 
 
-def _slot(choice: Choice, delta: Slot) -> None:
+def _slot(choice: Choice, delta: deltas.Slot) -> None:
     call = slots.owner(choice, delta)
     held = choice.held
     if held is not None and call.name is None and held.blank:
@@ -116,12 +82,12 @@ def _slot(choice: Choice, delta: Slot) -> None:
         choice.heat(call, delta.index, delta.alias)
 
 
-def _call_seen(choice: Choice, delta: CallSeen) -> None:
+def _call_seen(choice: Choice, delta: deltas.CallSeen) -> None:
     call = _announced(choice, delta)
     _learn(choice, call, delta)
 
 
-def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
+def _announced(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> Call:
     """Return the call that is announced; if it is new, release the held call."""
     if slots.is_new(choice, delta):
         _release_held(choice)
@@ -131,22 +97,22 @@ def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
     else:
         call = slots.announced(choice, delta) or _opened(choice, delta)
     if call.orphan and delta.name is not None:
-        adopt(choice, call)
+        claims.adopt(choice, call)
     if delta.begins and not call.is_over:
         choice.reopen(call)
-    learn_labels(choice, call, delta)
+    claims.learn_labels(choice, call, delta)
     return call
 
 
-def _call_whole(choice: Choice, delta: CallWhole) -> None:
-    if delta.rank == HYDRATION and choice.record is not None and type(delta.index) is not str:
+def _call_whole(choice: Choice, delta: deltas.CallWhole) -> None:
+    if delta.rank == deltas.HYDRATION and choice.record is not None and type(delta.index) is not str:
         choice.record.restated.append(delta)
         return
-    if delta.rank == HYDRATION:
-        call = find_restated(choice, delta) or _opened(choice, delta)
+    if delta.rank == deltas.HYDRATION:
+        call = restating.find_restated(choice, delta) or _opened(choice, delta)
     elif delta.begins:
         call = _announced(choice, delta)
-    elif delta.rank == DONE and delta.name is None:
+    elif delta.rank == deltas.DONE and delta.name is None:
         call = slots.owner(choice, delta)
     else:
         call = _finished_item(choice, delta)
@@ -157,14 +123,14 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # the delta settles the doubts about labels
     if not call.orphan:
-        learn_labels(choice, call, delta)
+        claims.learn_labels(choice, call, delta)
     if delta.id_wins and delta.id is not None:
         choice.rename(call, delta.id)
-    if delta.rank == HYDRATION:
+    if delta.rank == deltas.HYDRATION:
         call.reasoned = call.evidenced = True
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
-    unowned = delta.rank > HYDRATION and call.blank
+    unowned = delta.rank > deltas.HYDRATION and call.blank
     unowned = unowned and (call.block or delta.id is None)  # else no call began that it could be
     if any(tainted):
         # A place alone heals nothing, and neither does the text that servers send when they lost the real one.
@@ -178,11 +144,11 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
 def _accept_silence(choice: Choice, call: Call) -> None:
     """Believe a final message that a call has no text, if it restates all text that came without an owner."""
     if call.hole and call.blank and not choice.lost and slots.is_all_owned(choice, ""):
-        call.hole, call.rank = False, max(call.rank, HYDRATION)
+        call.hole, call.rank = False, max(call.rank, deltas.HYDRATION)
 
 
-def _restated(choice: Choice, delta: Restated) -> None:
-    found = matched(choice, delta)
+def _restated(choice: Choice, delta: deltas.Restated) -> None:
+    found = restating.matched(choice, delta)
     again = repeats([Said(whole.id, whole.name, whole.text) for whole, _ in found])
     pairs = [
         (whole, call or _opened(choice, whole))
@@ -197,7 +163,7 @@ def _restated(choice: Choice, delta: Restated) -> None:
         _take_restated(choice, whole, call)
 
 
-def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
+def _take_restated(choice: Choice, whole: deltas.CallWhole, call: Call) -> None:
     tainted = (False, False) if _heals(choice, call, whole) else (call.lost_text, call.unowned)
     _learn(choice, call, whole)
     is_over = call.evidenced or call.closed
@@ -213,32 +179,37 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
         _close(choice, call, truncated=True)
 
 
-def _reread(choice: Choice, delta: Reread) -> None:
+def _reread(choice: Choice, delta: deltas.Reread) -> None:
     if not reread(choice, delta):
-        for whole in in_telling_order(delta.listed):
+        for whole in deltas.in_telling_order(delta.listed):
             _call_whole(choice, whole)
 
 
-def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
+def _heals(choice: Choice, call: Call, delta: deltas.CallWhole) -> bool:
     """Return whether a whole text replaces all of the call's: it has its id, and is not empty if text has no owner."""
     own = (
         delta.id in call.aliases
         or delta.alias in call.aliases
-        or (call.id is None and (delta.rank == HYDRATION or (delta.id is None and delta.name is not None)))
+        or (
+            call.id is None
+            and (delta.rank == deltas.HYDRATION or (delta.id is None and delta.name is not None))
+        )
     )
     return own and (not is_placeholder(delta.text) or slots.is_all_owned(choice, delta.text))
 
 
-def _finished_item(choice: Choice, delta: CallWhole) -> Call:
+def _finished_item(choice: Choice, delta: deltas.CallWhole) -> Call:
     call = slots.finished_by(choice, delta) or _opened(choice, delta)
     if call.orphan and delta.name is not None:
-        adopt(choice, call)
+        claims.adopt(choice, call)
         if not call.blank and is_placeholder(delta.text):
             call.hole = True  # otherwise it is another call's text
     return call
 
 
-def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
+def _opened(
+    choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole], *, refused: bool = False
+) -> Call:
     """Open a call, and release the held one, unless the new call has no name and may continue the held one."""
     _take_over_told(choice, delta)
     held = choice.held
@@ -251,17 +222,17 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
         choice.held = None  # it may come again with its text: the end of the message decides
     elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
-    restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
+    restated = isinstance(delta, deltas.CallWhole) and delta.rank == deltas.HYDRATION
     known = choice.having(delta.id) if delta.name is not None else ()
     if any(call.name != delta.name for call in known):
         _release_echoes(choice, known)
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
 
 
-def _take_over_told(choice: Choice, delta: Union[CallSeen, CallWhole]) -> None:
+def _take_over_told(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> None:
     """Leave a client's call to the server, if the server sends it once more as its own."""
     if delta.kind == "server":
-        take_over(choice, [call for call in choice.having(delta.id) if call.name == delta.name])
+        cancelling.take_over(choice, [call for call in choice.having(delta.id) if call.name == delta.name])
 
 
 def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
@@ -276,10 +247,10 @@ def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
             advance(choice, call, "close", False)
 
 
-def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
+def _learn(choice: Choice, call: Call, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> None:
     if call.kind not in ("server", delta.kind):  # a call that the server executes is never the client's again
         if delta.kind == "server":  # statements about a repeated call apply to it
-            take_over(choice, [call.echo or call])
+            cancelling.take_over(choice, [call.echo or call])
         if call.phase == "pending":
             call.kind = delta.kind
     if delta.id is not None and delta.id != call.id and not call.is_over:
@@ -296,7 +267,7 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
         advance(choice, call, "name", delta.name)
 
 
-def _call_closed(choice: Choice, delta: CallClosed) -> None:
+def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
     if delta.of_text:
         call = slots.named_by(choice, delta)
     else:
@@ -324,7 +295,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if not truncated and (call.unowned or may_be_echo(choice, call)):
+    if not truncated and (call.unowned or echoes.may_be_echo(choice, call)):
         choice.shut(call)  # whether it lacks text, or is an echo, is decided at the end of the message
         call.closed = True
         return
@@ -338,8 +309,8 @@ def _release_others(choice: Choice, call: Call) -> None:
         _release_held(choice)
 
 
-def _call_refused(choice: Choice, delta: CallRefused) -> None:
-    seen = CallSeen(delta.choice, delta.index, delta.alias, None, None)
+def _call_refused(choice: Choice, delta: deltas.CallRefused) -> None:
+    seen = deltas.CallSeen(delta.choice, delta.index, delta.alias, None, None)
     call = slots.refused_by(choice, delta) or _opened(choice, seen, refused=True)
     _take_text(choice, call, delta.text)
     if call is not choice.overflow:  # which must stay open to count further calls
@@ -357,7 +328,7 @@ def _release_held(choice: Choice) -> None:
 # Calls that were written as text.
 
 
-def _call_written(choice: Choice, delta: CallWritten) -> None:
+def _call_written(choice: Choice, delta: deltas.CallWritten) -> None:
     call = choice.open("function", slotted=True)
     if call is choice.overflow:
         return
@@ -373,72 +344,72 @@ def _call_written(choice: Choice, delta: CallWritten) -> None:
         advance(choice, call, "end", "clean")
         return
     advance(choice, call, "fragment", delta.text)
-    advance(choice, call, "whole", (delta.text, DONE))
+    advance(choice, call, "whole", (delta.text, deltas.DONE))
 
 
 # Text, reasons and ends.
 
 
-def _text_began(choice: Choice, _delta: TextBegan) -> None:
-    begin_text(choice)
+def _text_began(choice: Choice, _delta: deltas.TextBegan) -> None:
+    content.begin_text(choice)
 
 
-def _kept(choice: Choice, delta: BlockKept) -> None:
-    keep(choice, delta)
+def _kept(choice: Choice, delta: deltas.BlockKept) -> None:
+    content.keep(choice, delta)
 
 
-def _placed(choice: Choice, delta: CallPlaced) -> None:
-    place_call(choice, delta.id)
+def _placed(choice: Choice, delta: deltas.CallPlaced) -> None:
+    content.place_call(choice, delta.id)
 
 
-def _text(choice: Choice, delta: TextFragment) -> None:
+def _text(choice: Choice, delta: deltas.TextFragment) -> None:
     choice.text.add(delta.text)
     choice.out.add_piece(TextDelta, choice.turn, choice.number, delta.text)
 
 
-def _reasoning(choice: Choice, delta: ReasoningFragment) -> None:
+def _reasoning(choice: Choice, delta: deltas.ReasoningFragment) -> None:
     choice.block_of(delta).add(delta.text)
     if delta.text:
         choice.out.add_piece(ReasoningDelta, choice.turn, choice.number, delta.text)
 
 
-def _noted(choice: Choice, delta: Noted) -> None:
+def _noted(choice: Choice, delta: deltas.Noted) -> None:
     choice.anomalies.add(delta.anomaly)
 
 
-def _said_again(choice: Choice, _delta: SaidAgain) -> None:
+def _said_again(choice: Choice, _delta: deltas.SaidAgain) -> None:
     """Note on the calls so far that another answer may have begun, which would not be about them."""
     for call in choice.calls:
         call.left = True
 
 
-def _step_began(choice: Choice, delta: Union[StepBegan, StepTakenBack]) -> None:
+def _step_began(choice: Choice, delta: Union[deltas.StepBegan, deltas.StepTakenBack]) -> None:
     """Free the ids of the calls so far: a later call under one of them is another call, and text is another message."""
     choice.step = choice.step + 1 if delta.number is None else delta.number
-    begin_message(choice)
+    answers.begin_message(choice)
 
 
-def _step_taken_back(choice: Choice, delta: StepTakenBack) -> None:
+def _step_taken_back(choice: Choice, delta: deltas.StepTakenBack) -> None:
     """Take back the calls of a step, and begin another."""
-    take_step_back(choice)
+    cancelling.take_step_back(choice)
     _step_began(choice, delta)
 
 
-def _message_began(choice: Choice, _delta: MessageBegan) -> None:
-    begin_message(choice)
+def _message_began(choice: Choice, _delta: deltas.MessageBegan) -> None:
+    answers.begin_message(choice)
 
 
-def _text_refused(choice: Choice, _delta: TextRefused) -> None:
+def _text_refused(choice: Choice, _delta: deltas.TextRefused) -> None:
     if choice.answer is not None:
         choice.answer.is_refused = True
 
 
-def _finish(choice: Choice, delta: Finish) -> None:
+def _finish(choice: Choice, delta: deltas.Finish) -> None:
     if outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
     reason_all([choice], delta)
     if delta.drops:
-        settle(choice, "aborted")
+        settling.settle(choice, "aborted")
         judge_all(choice, "aborted")
     elif not delta.ends:
         _end_whole(choice)
@@ -447,7 +418,7 @@ def _finish(choice: Choice, delta: Finish) -> None:
 def _end_whole(choice: Choice) -> None:
     """End the calls that are whole, because a reason came for the end of the turn."""
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
-    doubt(choice, ended)
+    settling.doubt(choice, ended)
     held, choice.held = choice.held, None
     for call in choice.calls:
         if call is not held:
@@ -459,7 +430,7 @@ def _end_whole(choice: Choice) -> None:
             advance(choice, call, "close", False)
 
 
-def reason_all(choices: Iterable[Choice], finish: Finish | None = None) -> None:
+def reason_all(choices: Iterable[Choice], finish: deltas.Finish | None = None) -> None:
     """Note on all calls so far that an end of their turn came after they began, and whether its reason allows calls."""
     allowed = finish is not None and allows_calls(finish, own_ends=True)
     allowed_by_labels = finish is not None and allows_calls(finish, own_ends=False)
@@ -482,27 +453,27 @@ def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> 
 
 
 _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
-    Fragment: _fragment,
-    Labelled: _labelled,
-    Slot: _slot,
-    CallSeen: _call_seen,
-    CallWhole: _call_whole,
-    CallClosed: _call_closed,
-    CallRefused: _call_refused,
-    CallWritten: _call_written,
-    TextBegan: _text_began,
-    TextFragment: _text,
-    BlockKept: _kept,
-    CallPlaced: _placed,
-    ReasoningFragment: _reasoning,
-    Finish: _finish,
-    Noted: _noted,
-    SaidAgain: _said_again,
-    StepBegan: _step_began,
-    StepTakenBack: _step_taken_back,
-    MessageBegan: _message_began,
-    TextRefused: _text_refused,
-    Restated: _restated,
-    Reread: _reread,
+    deltas.Fragment: _fragment,
+    deltas.Labelled: _labelled,
+    deltas.Slot: _slot,
+    deltas.CallSeen: _call_seen,
+    deltas.CallWhole: _call_whole,
+    deltas.CallClosed: _call_closed,
+    deltas.CallRefused: _call_refused,
+    deltas.CallWritten: _call_written,
+    deltas.TextBegan: _text_began,
+    deltas.TextFragment: _text,
+    deltas.BlockKept: _kept,
+    deltas.CallPlaced: _placed,
+    deltas.ReasoningFragment: _reasoning,
+    deltas.Finish: _finish,
+    deltas.Noted: _noted,
+    deltas.SaidAgain: _said_again,
+    deltas.StepBegan: _step_began,
+    deltas.StepTakenBack: _step_taken_back,
+    deltas.MessageBegan: _message_began,
+    deltas.TextRefused: _text_refused,
+    deltas.Restated: _restated,
+    deltas.Reread: _reread,
 }
 action_of = _ACTIONS.get

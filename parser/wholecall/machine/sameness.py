@@ -28,13 +28,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wholecall.arguments.equal import same_value
 from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall
-from wholecall.calls.output.events import EXECUTABLE
+from wholecall.calls.output.events import EXECUTABLE, Event
 from wholecall.calls.parse import parse_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wholecall.calls.output.events import Event
     from wholecall.deltas import CallAnswered
     from wholecall.machine.call import Call
 

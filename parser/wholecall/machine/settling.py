@@ -19,28 +19,22 @@ from itertools import count
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from wholecall.arguments.ladder import passes, read_arguments
-from wholecall.arguments.strict import is_beginning
+from wholecall.arguments import ladder, strict
 from wholecall.deltas import HYDRATION
+from wholecall.machine import labels, phases
 from wholecall.machine.final_message import Meant, restated
-from wholecall.machine.labels import begin_record
-from wholecall.machine.phases import advance, public_name, read_as
-from wholecall.machine.readings.partitions import final_name
-from wholecall.machine.readings.solve import solve
-from wholecall.machine.record import is_labelled
+from wholecall.machine.readings.partitions import Piece, final_name
+from wholecall.machine.readings.solve import ReadCall, solve
+from wholecall.machine.record import Record, is_labelled
 from wholecall.machine.sameness import Said, repeats
-from wholecall.types import CUT_REASONS
+from wholecall.types import CUT_REASONS, Flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
-    from wholecall.machine.readings.partitions import Piece
-    from wholecall.machine.readings.solve import ReadCall
-    from wholecall.machine.record import Record
     from wholecall.machine.verdicts import Ended
-    from wholecall.types import Flag
 
 _FLAGS: dict[str, Flag] = {
     "snapshots": "snapshots",
@@ -57,16 +51,16 @@ def doubt(choice: Choice, ended: Ended) -> None:
 
     A cut raises no doubt if no call of its turn may be emitted, or if one text only lacks its end.
     """
-    if choice.record is not None or not (ended == "clean" or passes(ended, choice.policy)):
+    if choice.record is not None or not (ended == "clean" or ladder.passes(ended, choice.policy)):
         return
     odd = [call for call in choice.calls if not _is_plain(call)]
     if odd and not (ended != "clean" and _is_cut(choice, *odd)):
-        begin_record(choice)
+        labels.begin_record(choice)
 
 
 def _is_cut(choice: Choice, call: Call, *others: Call) -> bool:
     """Return whether one call with documented labels lacks its end, and nothing else is odd."""
-    return not others and is_beginning(call.text, choice.limits)
+    return not others and strict.is_beginning(call.text, choice.limits)
 
 
 def _is_plain(call: Call) -> bool:
@@ -107,7 +101,7 @@ def settle_reasoned(choice: Choice) -> None:
     give(choice, record, meant, [call for call in known if not call.is_over and is_labelled(call)])
     for call in choice.calls:
         if call.reasoned and call.refusal is None and is_labelled(call):
-            advance(choice, call, "finish", ended)
+            phases.advance(choice, call, "finish", ended)
 
 
 def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:
@@ -139,7 +133,7 @@ def _refuse_all(choice: Choice, shown: list[Call]) -> None:
 
 
 def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
-    read = partial(read_arguments, ended="clean", policy=choice.policy, limits=choice.limits)
+    read = partial(ladder.read_arguments, ended="clean", policy=choice.policy, limits=choice.limits)
     tools = choice.tools
     known = None if tools is None else tools.__contains__
     solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
@@ -193,7 +187,9 @@ def _owners(
     for one in meant:
         if one.pieces and record.shown[one.pieces[0]].is_over:
             continue
-        name = None if one.name is None else public_name(choice, one.name[: choice.limits.max_name_chars])
+        name = (
+            None if one.name is None else phases.public_name(choice, one.name[: choice.limits.max_name_chars])
+        )
         own = set(one.pieces)
         fits = [
             call
@@ -269,15 +265,15 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
     if call.phase == "pending":
         call.name = None
         if one.name is not None:
-            advance(choice, call, "name", one.name)
+            phases.advance(choice, call, "name", one.name)
     if one.read is not None:
-        read_as(choice, call, shown, one.read.text)
+        phases.read_as(choice, call, shown, one.read.text)
         call.flags.update(_flags(one, pieces))
     call.own = True  # `repeats` has compared it with all others
     if one.comes_again:
         call.flags.add("repeated")
     if one.whole is not None and one.whole.text:
-        advance(choice, call, "whole", (one.whole.text, HYDRATION))
+        phases.advance(choice, call, "whole", (one.whole.text, HYDRATION))
     call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned
     call.evidenced = (
         one.whole is not None or one.pieces[0] < record.n_evidenced or any(piece.ends for piece in pieces)

@@ -23,20 +23,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wholecall import deltas
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.deltas import HYDRATION, OBJECT, CallWhole
-from wholecall.machine.claims import at_slot, learn_labels, opened_call, orphan_of
-from wholecall.machine.sameness import same_text
+from wholecall.machine import claims, sameness
 
 if TYPE_CHECKING:
-    from wholecall.deltas import CallClosed, CallRefused, CallSeen, Index, Slot
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
 _MOST_CANDIDATES = 16  # calls that are examined for one piece of text
 
 
-def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
+def owner(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> Call:
     """Return the call that a text belongs to: an orphan if it has no owner."""
     found = _labelled(choice, delta.id, delta.alias, delta.index)
     if not found and delta.index not in choice.orphans:
@@ -46,10 +44,10 @@ def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
     return _one_of(found) or _orphan(choice, delta)
 
 
-def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
+def finished_by(choice: Choice, delta: deltas.CallWhole) -> Call | None:
     """Return the call that a finished item is about; None if it is a new call, or may be about several."""
     named = _same_name(_labelled(choice, delta.id, delta.alias, None), delta)
-    here = _same_name(at_slot(choice, delta.index), delta)
+    here = _same_name(claims.at_slot(choice, delta.index), delta)
     found = [call for call in named if call in here] or named
     found = found or [call for call in here if call.opened or not call.block]
     if len(found) != 1:
@@ -64,12 +62,12 @@ def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
     return only
 
 
-def refused_by(choice: Choice, delta: CallRefused) -> Call | None:
+def refused_by(choice: Choice, delta: deltas.CallRefused) -> Call | None:
     """Return the call that the wire refuses, None if nothing came of it before."""
     return _one_of(_labelled(choice, None, delta.alias, delta.index))
 
 
-def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
+def ended_by(choice: Choice, delta: deltas.CallClosed) -> Call | None:
     """Return the call that the wire ends; None if that is not an open call, or may be several."""
     if delta.alias in choice.by_id or delta.index in choice.slots:
         call = named_by(choice, delta)
@@ -82,12 +80,12 @@ def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
     return sole
 
 
-def named_by(choice: Choice, delta: CallClosed) -> Call | None:
+def named_by(choice: Choice, delta: deltas.CallClosed) -> Call | None:
     """Return the one call that has the labels of an end, None if none has them, or several."""
     return _one_of(_labelled(choice, None, delta.alias, delta.index))
 
 
-def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+def announced(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the call that is announced or labelled, None if it is a new call."""
     if delta.name is None or not delta.begins:
         return _labelled_call(choice, delta)
@@ -97,7 +95,7 @@ def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     return _repeated_at(choice, delta)
 
 
-def is_new(choice: Choice, delta: CallSeen | CallWhole) -> bool:
+def is_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether a named start has no label that any call ever had, so that it can only begin another call."""
     if not delta.begins or delta.name is None or delta.index in choice.slots or choice.unrepeated:
         return False
@@ -105,26 +103,26 @@ def is_new(choice: Choice, delta: CallSeen | CallWhole) -> bool:
     return delta.id not in by_id and delta.alias not in by_id
 
 
-def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+def open_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
     """Open the call that begins."""
-    call = opened_call(choice, delta.kind, delta.id)
-    learn_labels(choice, call, delta)
+    call = claims.opened_call(choice, delta.kind, delta.id)
+    claims.learn_labels(choice, call, delta)
     return call
 
 
-def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+def open_slot(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
     """Open a call with the delta's labels; an echo gets no number until it proves not to be an echo."""
     earlier_calls = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
     for earlier in earlier_calls if delta.begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
     is_shared = any(other.name not in (None, delta.name) for other in choice.having(delta.id))
-    call = opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
+    call = claims.opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
     call.own = is_shared
     for rival in _rivals(choice, delta):
         rival.refuse("ambiguous", "one id came under two names")
         call.refuse("ambiguous", "one id came under two names")
-    learn_labels(choice, call, delta)
+    claims.learn_labels(choice, call, delta)
     return call
 
 
@@ -136,7 +134,7 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
     """
     left = []
     for call in choice.fresh if by_text else (*choice.fresh, *choice.unowned):
-        if call.is_over or call.rank >= HYDRATION:  # a whole text lacks nothing
+        if call.is_over or call.rank >= deltas.HYDRATION:  # a whole text lacks nothing
             continue
         if by_text and call.closed and not call.blank:
             left.append(call)  # other evidence of wrong labels still counts against it
@@ -158,7 +156,7 @@ def is_all_owned(choice: Choice, whole: str) -> bool:
         return not choice.orphans
     orphans = [call.text for call in choice.calls if call.orphan and not call.blank]
     wholes = [whole, *(call.restated for call in choice.calls if call.restated is not None)]
-    return all(any(same_text(text, other) for other in wholes) for text in orphans)
+    return all(any(sameness.same_text(text, other) for other in wholes) for text in orphans)
 
 
 # The calls that labels identify.
@@ -169,11 +167,11 @@ def _one_of(calls: list[Call]) -> Call | None:
     return calls[0] if len(calls) == 1 else None
 
 
-def _by_order(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
+def _by_order(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[Call]:
     """Return the calls that text may belong to whose labels no call has."""
     sole = _sole(choice, delta.index)
     found = _unlabelled(choice, delta) if sole is None else [sole]
-    if isinstance(delta, CallWhole):
+    if isinstance(delta, deltas.CallWhole):
         found = [call for call in found if call.is_restated_by(delta.text)]  # otherwise see `accounts`
     only = _one_of(found)
     if only is not None and delta.index is not None:
@@ -182,7 +180,7 @@ def _by_order(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
     return found
 
 
-def _sole(choice: Choice, index: Index | None) -> Call | None:
+def _sole(choice: Choice, index: deltas.Index | None) -> Call | None:
     """Return the only open call, for a delta with labels that no call has.
 
     An index that no call has shows that indices are wrong: then a call that was open next to others is not sure.
@@ -191,7 +189,7 @@ def _sole(choice: Choice, index: Index | None) -> Call | None:
     return None if sole is None or (sole.beside and index is not None) else sole
 
 
-def _is_next(elsewhere: Index | None, index: Index | None) -> bool:
+def _is_next(elsewhere: deltas.Index | None, index: deltas.Index | None) -> bool:
     """Return whether the next block ends under the index of text that was bound by order.
 
     A block that ends under its own index has right labels, so that text was that of a block whose start was lost.
@@ -199,7 +197,7 @@ def _is_next(elsewhere: Index | None, index: Index | None) -> bool:
     return type(index) is int and elsewhere == index + 1
 
 
-def _unlabelled(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
+def _unlabelled(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[Call]:
     """Return the calls that text without any label may belong to."""
     return _candidates(choice) if (delta.index, delta.alias, delta.id) == (None, None, None) else []
 
@@ -218,7 +216,7 @@ def _may_go_on(call: Call, text: str) -> bool:
     return call.is_restated_by(text)
 
 
-def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> list[Call]:
+def _labelled(choice: Choice, id: str | None, alias: str | None, index: deltas.Index | None) -> list[Call]:
     """Return the calls that the labels identify, several if the labels contradict each other."""
     only = _one_of(choice.slots.get(index, []))
     if only is not None and only.opened and _has(only, id) and _has(only, alias):
@@ -227,7 +225,7 @@ def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | 
     for claimants in (
         _open_with(choice, id, index),
         _open_with(choice, alias, index),
-        at_slot(choice, index),
+        claims.at_slot(choice, index),
     ):
         if not found:
             found = claimants
@@ -243,7 +241,7 @@ def _has(call: Call, label: str | None) -> bool:
     return label is None or label in call.aliases
 
 
-def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+def _labelled_call(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the call that labels without a start are about: the latest that has one of them."""
     held = choice.held
     if delta.begins and delta.id is None and held is not None and held.id is None:
@@ -257,7 +255,7 @@ def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     return claimants[-1] if claimants else None
 
 
-def _rivals(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
+def _rivals(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> list[Call]:
     """Return the open calls that have the id of a new call, and its place, but another name."""
     here = choice.slots.get(delta.index, ()) if delta.alias is None else choice.by_id.get(delta.alias, ())
     return [
@@ -267,24 +265,24 @@ def _rivals(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
     ]
 
 
-def _with_id(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
+def _with_id(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> list[Call]:
     """Return the calls that have the id of an announcement, or else its alias."""
     return _with(choice, delta.id, delta.index) or _with(choice, delta.alias, delta.index)
 
 
-def _open_with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
+def _open_with(choice: Choice, label: str | None, index: deltas.Index | None) -> list[Call]:
     """Return the calls that have an id or an alias: those that are open, else the last one."""
     claimants = _with(choice, label, index)
     return [call for call in claimants if call.opened] or claimants[-1:]
 
 
-def _with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
+def _with(choice: Choice, label: str | None, index: deltas.Index | None) -> list[Call]:
     """Return the calls that have an id or an alias; where the dialect assigned the index, only the index counts."""
     claimants = choice.by_id.get(label, []) if label is not None else []
     return [call for call in claimants if index is None or call.block or call.orphan]
 
 
-def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
+def _goes_on(choice: Choice, call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether an announcement repeats that of a call which is still open and lacks text."""
     if not call.opened or _is_filled(call) or _contradicts(call, delta):
         return False
@@ -295,18 +293,18 @@ def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
 
 def _is_filled(call: Call) -> bool:
     """Return whether all of a call's text is there; after an input at the start of a block, pieces may follow."""
-    if call.kind == "custom" or call.holds_placeholder or call.rank == OBJECT:
+    if call.kind == "custom" or call.holds_placeholder or call.rank == deltas.OBJECT:
         return False
     return not (call.empty or call.unfinished)
 
 
-def _is_another_item(call: Call, delta: CallSeen | CallWhole) -> bool:
+def _is_another_item(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether an announcement is that of another item: one id on two items is two calls."""
     alias = delta.alias
     return alias is not None and alias not in call.aliases and any(known != call.id for known in call.aliases)
 
 
-def _repeated_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+def _repeated_at(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the open call at the index that an announcement can only repeat: one of the two has no id."""
     for call in reversed(choice.slots.get(delta.index, [])):
         if call.opened and _agree(call.name, delta.name) and not _is_filled(call):
@@ -314,7 +312,7 @@ def _repeated_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     return None
 
 
-def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+def _echoed(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the call that a new call seems to repeat: one of its id and name that has all of its text, or none yet.
 
     In a message that was restarted, it is the next call of its id and name.
@@ -328,25 +326,25 @@ def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     return next(iter(claimants), None)
 
 
-def _same_name(calls: list[Call], delta: CallWhole) -> list[Call]:
+def _same_name(calls: list[Call], delta: deltas.CallWhole) -> list[Call]:
     return [call for call in calls if _agree(call.name, delta.name)]
 
 
-def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
+def _open_namesakes(choice: Choice, delta: deltas.CallWhole) -> list[Call]:
     """Return the open calls that a finished item without known labels can be about: that with the same text, if any."""
     calls = _same_name([call for call in _candidates(choice) if call.rank < delta.rank], delta)
-    equal = [call for call in calls if not call.blank and same_text(call.text, delta.text)]
+    equal = [call for call in calls if not call.blank and sameness.same_text(call.text, delta.text)]
     fitting = equal[:1] or [call for call in calls if call.blank or not call.complete]
     return calls if not fitting and is_placeholder(delta.text) else fitting
 
 
-def _orphan_restated(choice: Choice, delta: CallWhole) -> Call | None:
+def _orphan_restated(choice: Choice, delta: deltas.CallWhole) -> Call | None:
     """Return the orphan in an item's place whose text the item repeats: that is where the text came from."""
     orphan = choice.orphans.get(delta.index)
     return orphan if orphan is not None and orphan.is_restated_by(delta.text) else None
 
 
-def _contradicts(call: Call, delta: CallSeen | CallWhole) -> bool:
+def _contradicts(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether an item has another id than the call."""
     return delta.id is not None and call.id is not None and delta.id not in call.aliases
 
@@ -358,22 +356,22 @@ def _agree(old: str | None, new: str | None) -> bool:
 # Opening.
 
 
-def open_restated(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+def open_restated(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
     """Open a call that only a final message holds."""
     call = choice.open(delta.kind, id=delta.id)
-    learn_labels(choice, call, delta)
+    claims.learn_labels(choice, call, delta)
     return call
 
 
-def _orphan(choice: Choice, delta: Slot | CallWhole) -> Call:
+def _orphan(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> Call:
     """Return the orphan that collects text without an owner."""
     if choice.overflow is not None:
         return choice.overflow
     if delta.text.strip():
         taint(choice, by_text=True)
-    is_piece = not isinstance(delta, CallWhole)
+    is_piece = not isinstance(delta, deltas.CallWhole)
     is_named = is_piece and (delta.id is not None or delta.alias is not None)
-    orphan = orphan_of(choice, delta.index, delta.text, is_named=is_named)
+    orphan = claims.orphan_of(choice, delta.index, delta.text, is_named=is_named)
     if delta.alias is not None and delta.alias not in choice.by_id:
         choice.claim_alias(orphan, delta.alias)
     return orphan

@@ -10,31 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wholecall.calls.output.call_events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
+from wholecall.calls.output import call_events
 from wholecall.calls.output.events import EXECUTABLE, Event, StreamFault, TurnFinished
 from wholecall.calls.output.turns import Reasoning, Turn
 from wholecall.deltas import CallUnread, TurnOpened
 from wholecall.limits import Limits
-from wholecall.machine.answers import type_answer_anew
+from wholecall.machine import answers, claims, content, endings, verdicts
 from wholecall.machine.budget import Budget
 from wholecall.machine.choice import Choice
-from wholecall.machine.claims import begin_again
-from wholecall.machine.content import content
-from wholecall.machine.endings import turn_finished
-from wholecall.machine.verdicts import type_anew
 
 _FIELDS: dict[type, str] = {
-    ToolCall: "calls",
-    CustomToolCall: "custom_calls",
-    BuiltinToolCall: "builtin_calls",
-    ServerToolCall: "server_calls",
-    ToolCallDropped: "dropped",
+    call_events.ToolCall: "calls",
+    call_events.CustomToolCall: "custom_calls",
+    call_events.BuiltinToolCall: "builtin_calls",
+    call_events.ServerToolCall: "server_calls",
+    call_events.ToolCallDropped: "dropped",
 }
 
 
@@ -94,18 +84,18 @@ class TurnState:
             raise ValueError("a choice has another number")
         for choice in self.choices.values():
             for events in (choice.emitted, *(events for _, events in choice.waiting)):
-                type_anew(choice, events)
-            type_answer_anew(choice)
+                verdicts.type_anew(choice, events)
+            answers.type_answer_anew(choice)
 
     def begin_again(self) -> None:
         """Note in each choice that the message was restarted before it had ended."""
         for choice in self.choices.values():
-            begin_again(choice)
+            claims.begin_again(choice)
 
     def finish(self) -> None:
         """Make the last event of each choice."""
         for number in sorted(self.choices):
-            self.finished[number] = turn_finished(self.choices[number], self._usage())
+            self.finished[number] = endings.turn_finished(self.choices[number], self._usage())
 
     def last_words(self) -> Iterator[Event[Any]]:
         """Yield the result of each answer that was requested as a value, and the last event of each choice."""
@@ -147,7 +137,7 @@ class TurnState:
         return Turn(
             text=choice.text.text,
             reasoning=Reasoning(blocks),
-            content=content(choice, blocks),
+            content=content.content(choice, blocks),
             output=choice.answer.said if choice.answer is not None else None,
             reason=last.reason if last is not None else None,
             provider_reason=choice.provider_reason,

@@ -16,15 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from wholecall.calls.output.events import StreamFault, TurnStarted
 from wholecall.calls.output.turns import Turn
 from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
-from wholecall.machine.accounts import account
-from wholecall.machine.answers import answer_of, conclude
+from wholecall.machine import accounts, answers, endings, routes, settling
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
-from wholecall.machine.endings import ending
-from wholecall.machine.routes import judge_all, reason_all
 from wholecall.machine.sameness import Told
-from wholecall.machine.settling import settle, settle_reasoned
 from wholecall.machine.turn import TurnState
 
 if TYPE_CHECKING:
@@ -137,7 +133,7 @@ class Turns:
     def answer(self, turn: int, choice: int) -> Answer | None:
         """Return the answer of a choice with its text so far, None if there is none."""
         known = self._choice_at(turn, choice)
-        return answer_of(known) if known else None
+        return answers.answer_of(known) if known else None
 
     def _choice_at(self, turn: int, number: int) -> Choice | None:
         place = turn - self._n_gone
@@ -241,7 +237,7 @@ class Turns:
         turn = self._keys.get(delta.key) if delta.key is not None else None
         turn = turn or self._turn or self._open_turn(TurnOpened(None))
         if not delta.of_transport:
-            reason_all(turn.choices.values())
+            routes.reason_all(turn.choices.values())
         self._end_turn(turn, "clean")
 
     def _end_turn(self, turn: TurnState, ended: Ended) -> None:
@@ -252,9 +248,9 @@ class Turns:
             return
         for choice in choices:
             if ended == "aborted":
-                settle_reasoned(choice)
-            settle(choice, ending(choice.reason, ended))
-            account(choice, ended=ended == "clean")
+                settling.settle_reasoned(choice)
+            settling.settle(choice, endings.ending(choice.reason, ended))
+            accounts.account(choice, ended=ended == "clean")
         if turn.unread:
             self._judge_unread(turn)
         unclaimed = turn.unclaimed or any(choice.holds_orphans for choice in turn.choices.values())
@@ -267,8 +263,8 @@ class Turns:
         choice.ended = True
         if ended == "aborted":
             choice.reason = "error" if self.failed else "aborted"
-        judge_all(choice, ending(choice.reason, ended), "open" if ended == "open" else None)
-        conclude(choice, ending(choice.reason, ended))
+        routes.judge_all(choice, endings.ending(choice.reason, ended), "open" if ended == "open" else None)
+        answers.conclude(choice, endings.ending(choice.reason, ended))
 
     def _finish_turn(self, turn: TurnState, ended: Ended) -> None:
         """End open calls, and emit the last event of each choice."""

@@ -17,18 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from wholecall.arguments.equal import same_value
+from wholecall.arguments import equal, placeholders
 from wholecall.arguments.ladder import Ending, read_arguments
-from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.verdict import Edit, Verdict
-from wholecall.calls.output.call_events import (
-    ArgumentsReset,
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
+from wholecall.calls.output import call_events
 from wholecall.calls.parse import accept
 from wholecall.deltas import DONE, HYDRATION, OBJECT
 from wholecall.machine.twins import is_told_twice
@@ -96,7 +88,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     elif text is None:
         text = call.text if call.restated is None else call.restated
     name = call.public_name or (call.name.strip() if call.name else None)
-    return ToolCallDropped(
+    return call_events.ToolCallDropped(
         choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail
     )
 
@@ -108,7 +100,7 @@ def type_anew(choice: Choice, events: list[Event]) -> None:
         ValueError: a tool does not take its call any more.
     """
     for place, event in enumerate(events):
-        if choice.tools is None or not isinstance(event, ToolCall):
+        if choice.tools is None or not isinstance(event, call_events.ToolCall):
             continue
         check = choice.tools.check_of(event.name)
         if check is None:
@@ -160,7 +152,7 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
 
 def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[str, Verdict]:
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
-    preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
+    preset = call.rank == OBJECT and bool(fragments) and not placeholders.is_placeholder(fragments)
     if call.restated is None or preset:
         verdict = read_arguments(fragments, ended, choice.policy, choice.limits)
         if call.rank >= DONE and verdict.reason in _GARBLED and not fragments.lstrip().startswith("{"):
@@ -182,7 +174,7 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
     streamed = verdict.status != "exact" and other.status == "exact"
     if extends and not streamed:
         call.flags.add("done_completed_buffer")
-    elif not same_value(verdict.arguments, other.arguments):
+    elif not equal.same_value(verdict.arguments, other.arguments):
         call.flags.add("done_mismatch")
     return (fragments, other) if streamed else (call.restated, verdict)
 
@@ -241,7 +233,7 @@ def _show(choice: Choice, call: Call, shown: str, text: str) -> list[Event]:
         return []
     if text.startswith(shown):
         return [call.to_event(text[len(shown) :])]
-    return [ArgumentsReset(choice.turn, choice.number, call.number, text)]
+    return [call_events.ArgumentsReset(choice.turn, choice.number, call.number, text)]
 
 
 def _custom(choice: Choice, call: Call) -> list[Event]:
@@ -251,7 +243,7 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
     text = call.text if call.restated is None else call.restated
     if call.restated is not None and call.text not in ("", call.restated):
         call.flags.add("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
-    event = CustomToolCall(
+    event = call_events.CustomToolCall(
         choice.turn,
         choice.number,
         call.number,
@@ -271,7 +263,7 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
 def _refused(choice: Choice, event: Any) -> str:
     """Return why the policy refuses a call because of its flags; server calls are never refused."""
     found = choice.policy.refused_flags.intersection(event.flags)
-    if isinstance(event, ServerToolCall):
+    if isinstance(event, call_events.ServerToolCall):
         found = frozenset()
     return f"flagged {', '.join(sorted(found))}, which the policy refuses" if found else ""
 
@@ -282,13 +274,13 @@ def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:
     arguments, flags = verdict.arguments, _flags(call)
     assert arguments is not None
     if call.kind == "builtin":
-        return BuiltinToolCall(turn, number, index, id, name, arguments, flags, extra)  # type: ignore[arg-type]
+        return call_events.BuiltinToolCall(turn, number, index, id, name, arguments, flags, extra)  # type: ignore[arg-type]
     if call.kind == "server":
-        return ServerToolCall(turn, number, index, id, name, arguments, text, flags, extra)
+        return call_events.ServerToolCall(turn, number, index, id, name, arguments, text, flags, extra)
     status, edits = verdict.status, verdict.edits
     assert status != "dropped"
     typed = UNSET if verdict.value is None else verdict.value
-    return ToolCall(
+    return call_events.ToolCall(
         turn, number, index, id, name, arguments, text, status, call.namespace, edits, flags, extra, typed
     )
 

@@ -25,16 +25,7 @@ from wholecall.proxy.errors import CutOff, message_of, refusal_of
 from wholecall.proxy.headers import BadHeaderError, to_client, value_of
 from wholecall.proxy.memory import Held, NoMemoryError
 from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
-from wholecall.repairing import RepairedBody, Repairer, RepairReport, repair_body
-from wholecall.repairing.answers import (
-    ERROR_HEADERS,
-    ERROR_STATUS,
-    EVENT_STREAM,
-    ID,
-    UNREAD,
-    is_json,
-    kind_of,
-)
+from wholecall.repairing import RepairedBody, Repairer, RepairReport, answers, repair_body
 from wholecall.repairing.pace import Pace
 
 _private = True
@@ -155,7 +146,7 @@ class Relay:
         self._timer.restart(self._deadlines.wait(now))
         content_type = value_of(answer.headers, b"content-type")
         self.entry.content_type = content_type.partition(";")[0].strip().lower()[:128]
-        kind = kind_of(answer.status, content_type)
+        kind = answers.kind_of(answer.status, content_type)
         reading = _Reading(answer, self.entry, self._deadlines, self._clock, self._started)
         if self._options is None or kind is None:
             await self._pass(reading)
@@ -203,12 +194,12 @@ class Relay:
 
     async def _judge_or_repair(self, reading: _Reading, kind: str, options: dict[str, Any]) -> None:
         head: list[bytes] = []
-        self._is_empty = kind == EVENT_STREAM
-        is_whole = None if kind != EVENT_STREAM else False
+        self._is_empty = kind == answers.EVENT_STREAM
+        is_whole = None if kind != answers.EVENT_STREAM else False
         while is_whole is None and (data := await reading.read()):
             found = list(reading.pieces(data))
             head += found
-            is_whole = next((said for said in map(is_json, found) if said is not None), None)
+            is_whole = next((said for said in map(answers.is_json, found) if said is not None), None)
             if is_whole is None and self.entry.bytes_in > _MOST_BLANK:
                 break
         if is_whole:
@@ -247,7 +238,10 @@ class Relay:
         self._report(body.report)
         headers, status = self._headers(answer, is_read=True), answer.status
         if body.report.error is not None:
-            status, ours = ERROR_STATUS, [(name.encode(), value.encode()) for name, value in ERROR_HEADERS]
+            status, ours = (
+                answers.ERROR_STATUS,
+                [(name.encode(), value.encode()) for name, value in answers.ERROR_HEADERS],
+            )
             names = {name for name, _ in ours}
             headers = [*((name, value) for name, value in headers if name not in names), *ours]
         headers.append((b"content-length", str(len(body.data)).encode()))
@@ -342,8 +336,8 @@ class Relay:
         if is_read and not self.entry.is_decoded:
             headers += [pair for pair in answer.headers if pair[0].lower() == b"content-encoding"]
         if not is_read and self.entry.unrepaired is not None:
-            headers.append((UNREAD.encode(), self.entry.unrepaired.encode()))
-        return [*headers, (ID.encode(), self.entry.id.encode())]
+            headers.append((answers.UNREAD.encode(), self.entry.unrepaired.encode()))
+        return [*headers, (answers.ID.encode(), self.entry.id.encode())]
 
     async def _begin(self, status: int, headers: Headers) -> None:
         self.entry.status = status
@@ -357,7 +351,7 @@ class Relay:
         (status, headers), self._head = self._head, None
         report = None if self._repairer is None else self._repairer.report
         if report is not None and report.unread and (why := self._why_unread(report)) is not None:
-            headers = [*headers, (UNREAD.encode(), why.encode())]
+            headers = [*headers, (answers.UNREAD.encode(), why.encode())]
         await self._begin(status, headers)
 
     async def _emit(self, data: bytes, *, more: bool = True) -> None:

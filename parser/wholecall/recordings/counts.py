@@ -14,13 +14,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from wholecall.calls.output.call_events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
+from wholecall.calls.output import call_events
 from wholecall.calls.output.events import Event, StreamFault, TurnFinished, TurnStarted
 
 KINDS: Final = (
@@ -132,7 +126,7 @@ def _turn(counts: RecordingCounts, _: TurnStarted) -> None:
     counts.turns += 1
 
 
-def _drop(counts: RecordingCounts, event: ToolCallDropped) -> None:
+def _drop(counts: RecordingCounts, event: call_events.ToolCallDropped) -> None:
     counts.findings["dropped"].add(event.reason)
 
 
@@ -149,7 +143,7 @@ def _call(counts: RecordingCounts, event: Any) -> None:
     counts.findings["flags"].add_all(event.flags)
 
 
-def _function_call(counts: RecordingCounts, event: ToolCall) -> None:
+def _function_call(counts: RecordingCounts, event: call_events.ToolCall) -> None:
     _call(counts, event)
     counts.empty += event.status == "empty"
     counts.findings["edits"].add_all(edit.kind for edit in event.edits)
@@ -157,11 +151,13 @@ def _function_call(counts: RecordingCounts, event: ToolCall) -> None:
 
 RecordingCounts.ACTIONS = {
     TurnStarted: _turn,
-    ToolCallDropped: _drop,
+    call_events.ToolCallDropped: _drop,
     StreamFault: _fault,
     TurnFinished: _end_of_turn,
-    ToolCall: _function_call,
-    **dict.fromkeys((CustomToolCall, BuiltinToolCall, ServerToolCall), _call),
+    call_events.ToolCall: _function_call,
+    **dict.fromkeys(
+        (call_events.CustomToolCall, call_events.BuiltinToolCall, call_events.ServerToolCall), _call
+    ),
 }
 
 

@@ -21,16 +21,10 @@ import msgspec
 
 from wholecall.errors import BadRecording
 from wholecall.framing.opening import framing_of
-from wholecall.recordings.cassettes import read_cassette, read_interactions
+from wholecall.recordings import cassettes, har, interceptor, lines, others, own, streams
 from wholecall.recordings.finding import COMPRESSED, Place, StrPath, find
-from wholecall.recordings.har import read_archive
-from wholecall.recordings.interceptor import read_interceptor
-from wholecall.recordings.lines import holds_bodies, read_bodies
 from wholecall.recordings.model import Recording, broken
-from wholecall.recordings.others import is_transcript, read_flows, read_transcript
-from wholecall.recordings.own import is_header, read_own
 from wholecall.recordings.source import Source, opened
-from wholecall.recordings.streams import read_streams
 
 MAX_HEAD = 64 * 1024  # bytes of the beginning that may be requested
 _BOM = b"\xef\xbb\xbf"
@@ -63,15 +57,15 @@ _CASSETTE_BEGINNINGS = (
 )
 Reader = Callable[[Source, Counter[str]], Iterator[Recording]]
 READERS: dict[str, Reader] = {
-    "raw": read_streams,
-    "bodies": read_bodies,
-    "wholecall": read_own,
-    "cassette": read_cassette,
-    "interactions": read_interactions,
-    "har": read_archive,
-    "llm-interceptor": read_interceptor,
-    "transcript": read_transcript,
-    "flows": read_flows,
+    "raw": streams.read_streams,
+    "bodies": lines.read_bodies,
+    "wholecall": own.read_own,
+    "cassette": cassettes.read_cassette,
+    "interactions": cassettes.read_interactions,
+    "har": har.read_archive,
+    "llm-interceptor": interceptor.read_interceptor,
+    "transcript": others.read_transcript,
+    "flows": others.read_flows,
 }
 
 
@@ -86,7 +80,7 @@ def form_of(head: bytes, path: str, *, at_end: bool) -> str | None:
     if _BOM.startswith(head) and not at_end:
         return None
     text = head.removeprefix(_BOM).lstrip()
-    if is_header(text):
+    if own.is_header(text):
         return "wholecall"
     if _FLOWS.match(text):
         return "flows"
@@ -208,9 +202,9 @@ def _form(source: Source) -> str:
 def _form_of_raw(source: Source) -> str:
     """Return the form of a file whose first bytes could be those of a stream."""
     framing = framing_of(source.head)
-    if framing == "jsonl" and holds_bodies(source):
+    if framing == "jsonl" and lines.holds_bodies(source):
         return "bodies"
-    if framing in {"jsonl", "jsonarray"} and is_transcript(source.head):
+    if framing in {"jsonl", "jsonarray"} and others.is_transcript(source.head):
         return "transcript"
     return "raw"
 

@@ -14,8 +14,7 @@ from random import Random
 
 import msgspec
 
-from wholecall import Event, EventsWanted, Limits, Policy, TextWanted, ToolCallParser, UnknownDialect
-from wholecall import events as events_in
+import wholecall
 from wholecall.dialects.table import named
 from wholecall.recordings.finding import StrPath
 from wholecall.recordings.model import Recording
@@ -81,13 +80,13 @@ def replay(
     recording: Recording | StrPath,
     dialect: str = "auto",
     *,
-    events: EventsWanted = "all",
-    text: TextWanted = None,
+    events: wholecall.EventsWanted = "all",
+    text: wholecall.TextWanted = None,
     chunking: Chunking = Chunking(),  # noqa: B008 - frozen
     framing: str | None = None,
-    policy: Policy = Policy(),  # noqa: B008 - frozen
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Iterator[Event]:
+    policy: wholecall.Policy = wholecall.Policy(),  # noqa: B008 - frozen
+    limits: wholecall.Limits = wholecall.Limits(),  # noqa: B008 - frozen
+) -> Iterator[wholecall.Event]:
     """Yield the events of a recording; nothing is read before the first is asked for.
 
     ::
@@ -113,12 +112,14 @@ def replay(
         UnknownDialect: at once: the dialect, the framing or the format of calls in text is not known.
         ValueError: at once: `events` is not one of its words.
     """
-    ToolCallParser(dialect, events=events, text=text, framing=framing)  # to refuse unknown names at once
+    wholecall.ToolCallParser(
+        dialect, events=events, text=text, framing=framing
+    )  # to refuse unknown names at once
 
-    def events_of(one: Recording) -> Generator[Event]:
+    def events_of(one: Recording) -> Generator[wholecall.Event]:
         chosen = dialect_of(one) if dialect == "auto" else dialect
         source = chunking.cut(chunk for _, chunk in one.chunks)
-        return events_in(
+        return wholecall.events(
             source, chosen, events=events, text=text, framing=framing, policy=policy, limits=limits
         )
 
@@ -129,11 +130,13 @@ def dialect_of(recording: Recording) -> str:
     """Return the dialect that a recording names, `"auto"` if it names none or one that is not known here."""
     try:
         return "auto" if recording.dialect is None else named(recording.dialect).name
-    except UnknownDialect:
+    except wholecall.UnknownDialect:
         return "auto"
 
 
-def _all(path: StrPath, events_of: Callable[[Recording], Generator[Event]]) -> Generator[Event]:
+def _all(
+    path: StrPath, events_of: Callable[[Recording], Generator[wholecall.Event]]
+) -> Generator[wholecall.Event]:
     with closing(read(path)) as recordings:
         for recording in recordings:
             with closing(events_of(recording)) as found:

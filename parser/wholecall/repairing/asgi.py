@@ -22,19 +22,9 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote
 
-from wholecall import (
-    Limits,
-    Policy,
-    StreamFault,
-    TextCalls,
-    TextWanted,
-    ToolCallDropped,
-    Tools,
-    WholecallError,
-)
+import wholecall
 from wholecall.calls.tools.tool import AnyTools
-from wholecall.repairing import Repairer, RepairReport, answers, repair_body
-from wholecall.repairing.bodies import most_of_body
+from wholecall.repairing import Repairer, RepairReport, answers, bodies, repair_body
 from wholecall.repairing.notices import Counters, Exchange, Hearer, Notices
 from wholecall.repairing.pace import Pace
 from wholecall.repairing.withholding import Withheld, checked
@@ -56,7 +46,7 @@ _LOST: Final = ("upstream_lost", "the server failed before the end of the answer
 _PREFIX: Final = "WHOLECALL_ASGI_"  # of variables
 
 
-class AnswerEnded(WholecallError, OSError):
+class AnswerEnded(wholecall.WholecallError, OSError):
     """The error after the end of an answer that an error ended; nothing may follow.
 
     It is raised in the application, where that continues to send, and out of it, so that the server closes the
@@ -105,13 +95,13 @@ class RepairMiddleware:
         live: bool | None = None,
         withheld: Withheld | None = None,
         tools: AnyTools | None = None,
-        text: TextWanted = None,
-        on_dropped: Hearer[ToolCallDropped] | None = None,
-        on_fault: Hearer[StreamFault] | None = None,
+        text: wholecall.TextWanted = None,
+        on_dropped: Hearer[wholecall.ToolCallDropped] | None = None,
+        on_fault: Hearer[wholecall.StreamFault] | None = None,
         on_repaired: Hearer[RepairReport] | None = None,
         counters: Counters | None = None,
-        policy: Policy = Policy(),  # noqa: B008 - frozen
-        limits: Limits | None = None,
+        policy: wholecall.Policy = wholecall.Policy(),  # noqa: B008 - frozen
+        limits: wholecall.Limits | None = None,
         paths: Sequence[str] | None = None,
     ) -> None:
         self.app = app
@@ -119,12 +109,14 @@ class RepairMiddleware:
         chosen = {**_DEFAULTS, **_from_environment(os.environ)}
         chosen.update({name: value for name, value in given.items() if value is not None})
         self._paths = _checked_paths(chosen["paths"])
-        self._limits: Limits = chosen["limits"]
+        self._limits: wholecall.Limits = chosen["limits"]
         self._options: dict[str, Any] = {
             "live_arguments": chosen["live"],
             "withheld": chosen["withheld"],
             "text": chosen["text"],
-            "tools": tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools),
+            "tools": tools
+            if tools is None or isinstance(tools, wholecall.Tools)
+            else wholecall.Tools[Any](tools),
             "policy": policy,
             "limits": chosen["limits"],
             "on_dropped": on_dropped,
@@ -146,7 +138,7 @@ class RepairMiddleware:
             await self.app(scope, receive, send)
             return
         exchange = Exchange(id=uuid.uuid4().hex, method=scope["method"], url=quote(scope["path"]))
-        answer = _Answer(self._options, exchange, most_of_body(self._limits), receive, send)
+        answer = _Answer(self._options, exchange, bodies.most_of_body(self._limits), receive, send)
         try:
             await self.app(_without_files(scope), answer.receive, answer.send)
         except Exception as error:
@@ -409,7 +401,7 @@ def _switch(value: str) -> bool:
     return _SWITCHES[value.lower()]
 
 
-def _limits(value: str) -> Limits:
+def _limits(value: str) -> wholecall.Limits:
     if value.lower() not in _LIMITS:
         raise ValueError(f"there are no limits {value!r}; use one of: {', '.join(_LIMITS)}")
     return _LIMITS[value.lower()]()
@@ -441,22 +433,22 @@ _SWITCHES: Final = {
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
 _LIMITS: Final = {
-    "default": Limits,
-    "desktop": Limits.desktop,
-    "gateway": Limits.gateway,
-    "none": Limits.none,
+    "default": wholecall.Limits,
+    "desktop": wholecall.Limits.desktop,
+    "gateway": wholecall.Limits.gateway,
+    "none": wholecall.Limits.none,
 }
 _DEFAULTS: Final[dict[str, Any]] = {
     "live": False,
     "withheld": "auto",
     "text": None,
-    "limits": Limits.gateway(),
+    "limits": wholecall.Limits.gateway(),
     "paths": answers.ENDPOINTS,
 }
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "live": _switch,
     "withheld": _withheld,
-    "text": TextCalls,
+    "text": wholecall.TextCalls,
     "limits": _limits,
     "paths": _paths,
 }

@@ -21,15 +21,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wholecall.calls.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.dialects.table import claimants, claimants_by_name
-from wholecall.framing.frame import OWN_SIZE
-from wholecall.framing.opening import framing_of
+from wholecall.framing import frame, opening
 from wholecall.limits import Limits
 from wholecall.repairing.blocks import Blocks, is_comment
 from wholecall.repairing.pieces import PieceReader
 from wholecall.repairing.table import WIRES
 
 if TYPE_CHECKING:
-    from wholecall.limits import Limits
     from wholecall.repairing.rewriter import Rewriter
     from wholecall.repairing.withholding import Withheld
     from wholecall.stream.parser import ToolCallParser
@@ -74,7 +72,7 @@ class Beginning:
     def _begin(self, data: bytes) -> bytes:
         """Return the first bytes once they identify the framing; everything except events passes."""
         self._head += data
-        framing = framing_of(self._head[: self._limits.max_stream_bytes])
+        framing = opening.framing_of(self._head[: self._limits.max_stream_bytes])
         if framing is None:
             return b""
         self._begun = True
@@ -85,7 +83,7 @@ class Beginning:
     def _find_rewriter(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Hold a block until the dialect is known; then pass or repair all waiting blocks."""
         self._waiting.append(block)
-        self._n_waiting = (self._n_waiting if len(self._waiting) > 1 else 0) + len(block) + OWN_SIZE
+        self._n_waiting = (self._n_waiting if len(self._waiting) > 1 else 0) + len(block) + frame.OWN_SIZE
         dialect = self._parser.dialect
         self._rewriter = self._new_rewriter()
         if self._rewriter is None and any(_is_too_large(event) for event in events):

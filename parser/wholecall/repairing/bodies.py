@@ -10,36 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.events import EXECUTABLE, Event, StreamFault
-from wholecall.calls.tools.tool import Tools
-from wholecall.dialects.decode import plain
-from wholecall.dialects.envelope import opened
-from wholecall.dialects.table import detect_dialect, named
+from wholecall.calls.tools.tool import AnyTools, Tools
+from wholecall.dialects import decode, envelope, table
 from wholecall.framing import Frame
 from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.repairing.encoders.base import json_bytes
-from wholecall.repairing.encoders.chat import error_of
-from wholecall.repairing.leaks import without_leaks
-from wholecall.repairing.pieces import is_error, once
+from wholecall.repairing import leaks, pieces, rewriter, schema
+from wholecall.repairing.encoders import base, chat
 from wholecall.repairing.report import Ledger, RepairReport
-from wholecall.repairing.rewriter import lasting, own_fault
-from wholecall.repairing.schema import conformed
 from wholecall.repairing.table import WIRES
 from wholecall.repairing.wire import Body
 from wholecall.repairing.withholding import CALLS_WITHHELD, Losses, Withheld, checked
 from wholecall.stream.parser import ToolCallParser
-from wholecall.text.options import text_calls
-
-if TYPE_CHECKING:
-    from wholecall.calls.tools.tool import AnyTools
-    from wholecall.text.options import TextWanted
+from wholecall.text.options import TextWanted, text_calls
 
 
 class RepairedBody(msgspec.Struct, frozen=True):
@@ -93,9 +83,9 @@ def repair_body(
     known = tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools)
     came, wanted = data, text_calls(text)
     if expected is not None:
-        data = _without_envelope(data, named(expected).name)
+        data = _without_envelope(data, table.named(expected).name)
     if wanted is not None:
-        data = without_leaks(data, wanted, tools=known, policy=policy, limits=limits)
+        data = leaks.without_leaks(data, wanted, tools=known, policy=policy, limits=limits)
     parser: ToolCallParser[Any] = ToolCallParser(tools=known, policy=policy, limits=limits)
     events = [*parser.feed(data), *parser.close()]
     wire = WIRES.get(parser.dialect or "")
@@ -115,7 +105,10 @@ def repair_body(
     error: str | None = None
     mended = data
     if fault is not None:  # a body too large to be judged must not pass
-        error, mended = fault.kind, json_bytes((form.error if form else error_of)(fault.detail, fault.kind))
+        error, mended = (
+            fault.kind,
+            base.json_bytes((form.error if form else chat.error_of)(fault.detail, fault.kind)),
+        )
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, payload, events, losses, parser.turn.response_id)
     if mended is data:
@@ -128,9 +121,9 @@ def repair_body(
 def _without_envelope(data: bytes, dialect: str) -> bytes:
     """Return the body of a dialect without its envelope; the bytes themselves, where there is none."""
     text = data.decode("utf-8-sig", "replace")
-    inner = opened(Frame("", text)).data
-    payload = plain(inner) if inner != text else None
-    found = detect_dialect(payload) if isinstance(payload, dict) else None
+    inner = envelope.opened(Frame("", text)).data
+    payload = decode.plain(inner) if inner != text else None
+    found = table.detect_dialect(payload) if isinstance(payload, dict) else None
     return inner.encode() if found is not None and found.name == dialect else data
 
 
@@ -144,7 +137,7 @@ def most_of_body(limits: Limits | None) -> int | None:
 def _unjudged(events: Sequence[Event[Any]]) -> StreamFault | None:
     """Return the fault that ended the reading of a body early; a body that is too large is skipped as an event is."""
     skipped = (event for event in events if type(event) is StreamFault and event.kind == "event_too_large")
-    return own_fault(events) or next(skipped, None)
+    return rewriter.own_fault(events) or next(skipped, None)
 
 
 def _report(
@@ -165,7 +158,7 @@ def _report(
 
 def _payload(data: bytes, kind: Any) -> Any:
     """Return the value of a body; None if it is of another type, such as several objects."""
-    payload = plain(data.decode("utf-8-sig", "replace"))
+    payload = decode.plain(data.decode("utf-8-sig", "replace"))
     return payload if isinstance(payload, kind) else None
 
 
@@ -179,23 +172,25 @@ def _mended(
 ) -> tuple[str | None, bytes]:
     """Return the code of the error that a body becomes, or None, and the bytes for the client."""
     if payload is None and any(isinstance(event, ToolCallDropped) for event in events):
-        return CALLS_WITHHELD, json_bytes(form.error(losses.sentence, CALLS_WITHHELD))  # frames, a line each
+        return CALLS_WITHHELD, base.json_bytes(
+            form.error(losses.sentence, CALLS_WITHHELD)
+        )  # frames, a line each
     if payload is None or any(isinstance(event, StreamFault) and event.fatal for event in events):
         return None, data
-    calls = [lasting(event, response_id) for event in events if isinstance(event, EXECUTABLE)]
+    calls = [rewriter.lasting(event, response_id) for event in events if isinstance(event, EXECUTABLE)]
     claims = form.claims(payload) or ["stop"]
     if all(losses.is_error(claimed, executed=bool(calls)) for claimed in claims):
-        return CALLS_WITHHELD, json_bytes(form.error(losses.sentence, CALLS_WITHHELD))
+        return CALLS_WITHHELD, base.json_bytes(form.error(losses.sentence, CALLS_WITHHELD))
     ours = form.rewrite(payload, calls, losses)
-    if form.schema is not None and not is_error(ours):
-        ours = conformed(ours, form.schema, is_first=True) or ours
-    return None, data if ours == payload else json_bytes(ours)
+    if form.schema is not None and not pieces.is_error(ours):
+        ours = schema.conformed(ours, form.schema, is_first=True) or ours
+    return None, data if ours == payload else base.json_bytes(ours)
 
 
 def _strict(data: bytes) -> bytes:
     """Return a body of any dialect that all readers take for the same value: unchanged, or rewritten."""
     try:
-        value, is_odd = once(data.decode("utf-8-sig"))
+        value, is_odd = pieces.once(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        value, is_odd = plain(data.decode("utf-8-sig", "replace")), True
-    return json_bytes(value) if is_odd and value is not None else data
+        value, is_odd = decode.plain(data.decode("utf-8-sig", "replace")), True
+    return base.json_bytes(value) if is_odd and value is not None else data

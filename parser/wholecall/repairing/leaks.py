@@ -20,10 +20,9 @@ from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCa
 from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta
 from wholecall.dialects.decode import plain
 from wholecall.limits import Limits
+from wholecall.repairing import rewriter, table
 from wholecall.repairing.encoders.base import argument_text, json_bytes
 from wholecall.repairing.pieces import Piece, PieceReader
-from wholecall.repairing.rewriter import lasting, most_of
-from wholecall.repairing.table import WIRES
 from wholecall.repairing.wire import Leaked, LeakWire
 from wholecall.stream.parser import ToolCallParser
 
@@ -54,7 +53,7 @@ class Leaks:
         self._parser: ToolCallParser[Any] = ToolCallParser(
             tools=tools, text=wanted, framing="sse", policy=policy, limits=limits
         )
-        self._most = most_of(limits.max_event_bytes)
+        self._most = rewriter.most_of(limits.max_event_bytes)
         self._pieces = PieceReader(limits, self._most)
         self._waiting: list[_Block] = []
         self._size = 0  # their size
@@ -110,7 +109,7 @@ class Leaks:
             self._waiting[-1] = _Block(b"".join(piece.raw for piece in fresh), fresh)
 
     def _new_wire(self) -> LeakWire | None:
-        wire = WIRES.get(self._parser.dialect or "")
+        wire = table.WIRES.get(self._parser.dialect or "")
         return None if wire is None or self._parser.is_enveloped else wire.leaks(self._most)
 
     def _give_up(self) -> list[bytes]:
@@ -174,7 +173,7 @@ class Leaks:
         return True
 
     def _call(self, wire: LeakWire, event: ToolCall[Any]) -> list[bytes]:
-        call = lasting(event, self._parser.turn.response_id)
+        call = rewriter.lasting(event, self._parser.turn.response_id)
         return wire.call(event.choice, call.id, event.name, argument_text(event))
 
 
@@ -193,7 +192,7 @@ def without_leaks(
     """Return the body with its leaked calls as structured calls; the body itself if there are none."""
     parser: ToolCallParser[Any] = ToolCallParser(tools=tools, text=wanted, policy=policy, limits=limits)
     events = [*parser.feed(data), *parser.close()]
-    wire = WIRES.get(parser.dialect or "")
+    wire = table.WIRES.get(parser.dialect or "")
     if wire is None or parser.is_enveloped:
         return data
     ended = [event for event in events if isinstance(event, (ToolCall, ToolCallDropped))]

@@ -19,22 +19,23 @@ from msgspec.structs import replace
 
 from wholecall.arguments.grammar import Grammar, Table
 from wholecall.arguments.tokens import JSON_SPACE
-from wholecall.calls.output.call_events import (
-    ArgumentsDelta,
-    ArgumentsReset,
-    BuiltinToolCall,
-    CustomToolCall,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-)
+from wholecall.calls.output import call_events
 from wholecall.calls.output.events import Event
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.base import Encoder, Executable, OpenCall, argument_text
 
 _STRING_OR_SPACE: Final = re.compile(rf'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{JSON_SPACE}]+', re.DOTALL)
 # The events of a shown call.
-LIVE = frozenset({ArgumentsDelta, ArgumentsReset, ToolCall, CustomToolCall, BuiltinToolCall, ToolCallDropped})
+LIVE = frozenset(
+    {
+        call_events.ArgumentsDelta,
+        call_events.ArgumentsReset,
+        call_events.ToolCall,
+        call_events.CustomToolCall,
+        call_events.BuiltinToolCall,
+        call_events.ToolCallDropped,
+    }
+)
 Key = tuple[int, int, int]  # turn, choice, index
 
 
@@ -164,7 +165,7 @@ class LiveCalls:
         self._encoder = encoder
         self._shown: dict[Key, _Shown] = {}
 
-    def begin(self, event: ToolCallStarted) -> bytes:
+    def begin(self, event: call_events.ToolCallStarted) -> bytes:
         """Return the beginning of a call; nothing if it cannot be shown before its verdict."""
         if not event.id or event.kind not in ("function", "custom"):
             return b""
@@ -187,21 +188,24 @@ class LiveCalls:
         """
         key = event.turn, event.choice, event.index  # type: ignore[union-attr]
         shown = self._shown[key]
-        if isinstance(event, (ArgumentsDelta, ArgumentsReset)):
+        if isinstance(event, (call_events.ArgumentsDelta, call_events.ArgumentsReset)):
             text = shown.text
             new = (
                 text.add(event.delta)
-                if isinstance(event, ArgumentsDelta)
+                if isinstance(event, call_events.ArgumentsDelta)
                 else text.reset(event.raw_arguments)
             )
             return self._encoder.more(shown.call, new) if new else b""
         del self._shown[key]
-        if isinstance(event, ToolCallDropped):
+        if isinstance(event, call_events.ToolCallDropped):
             raise Void(f"a tool call must not be executed: {event.reason}")
         return self._end(shown, event)  # type: ignore[arg-type]
 
     def _end(self, shown: _Shown, call: Executable) -> bytes:
-        if isinstance(call, BuiltinToolCall) or (call.id, call.name) != (shown.call.id, shown.call.name):
+        if isinstance(call, call_events.BuiltinToolCall) or (call.id, call.name) != (
+            shown.call.id,
+            shown.call.name,
+        ):
             raise Void("a tool call was relabelled after it was shown")
         rest = shown.text.rest(argument_text(call))
         if rest is None:

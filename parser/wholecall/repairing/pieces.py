@@ -17,8 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from wholecall.dialects.decode import integer, is_done, is_noise, payloads, plain
-from wholecall.dialects.envelope import opened
+from wholecall.dialects import decode, envelope
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
 from wholecall.repairing.encoders.base import json_bytes, server_sent
@@ -44,7 +43,9 @@ def _constant(name: str) -> float:
     raise ValueError(name)
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_int=integer, parse_constant=_constant)
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=decode.integer, parse_constant=_constant
+)
 
 
 def once(text: str) -> tuple[Any, bool]:
@@ -55,7 +56,7 @@ def once(text: str) -> tuple[Any, bool]:
     try:
         return _DECODER.decode(text), False
     except (ValueError, RecursionError):
-        return plain(text), True
+        return decode.plain(text), True
 
 
 class Piece(NamedTuple):
@@ -99,7 +100,7 @@ class Piece(NamedTuple):
         """Yield the following frames as separate pieces."""
         for block in self.more:
             frames = SSEFraming(Limits.none()).feed(b"\n" + block)
-            yield self._replace(raw=block, payload=plain(frames[0].data), more=())
+            yield self._replace(raw=block, payload=decode.plain(frames[0].data), more=())
 
     def with_payload(self, payload: Mapping[str, Any]) -> bytes:
         """Return the frame with another payload; its name stays."""
@@ -117,10 +118,10 @@ class Piece(NamedTuple):
         """Return the frame without its envelope; itself, if it has none."""
         if self.payload is None:
             return self
-        inner = opened(Frame(self.event or "", json_bytes(self.payload).decode()))
-        if is_done(inner.data):
+        inner = envelope.opened(Frame(self.event or "", json_bytes(self.payload).decode()))
+        if decode.is_done(inner.data):
             return Piece(b"data: [DONE]\n\n", None, None, plain=False, is_done=True)
-        payload = plain(inner.data)
+        payload = decode.plain(inner.data)
         if not isinstance(payload, dict) or payload == self.payload:
             return self
         return self._replace(event=inner.event or None).changed(payload, plain=False)
@@ -138,12 +139,12 @@ def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
     found: list[Piece] = []
     for frame in frames:
         is_named = frame.event not in _UNNAMED and frame.data.strip() == "{}"  # `event: message_stop`
-        if frame.event != "ping" and is_noise(frame) and not is_named:
+        if frame.event != "ping" and decode.is_noise(frame) and not is_named:
             continue
         event = None if frame.event in ("message", "") else frame.event
-        texts = payloads(frame.data) if "\n" in frame.data else [frame.data]
+        texts = decode.payloads(frame.data) if "\n" in frame.data else [frame.data]
         for text in texts:
-            if len(texts) > 1 and is_noise(Frame(frame.event, text)):
+            if len(texts) > 1 and decode.is_noise(Frame(frame.event, text)):
                 continue
             value, is_odd = once(text)
             payload = value if isinstance(value, dict) else None
@@ -151,7 +152,7 @@ def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
                 is_plain = not frame.replaced and (
                     block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
                 )
-                piece = Piece(block, event, payload, is_plain, payload is None and is_done(text))
+                piece = Piece(block, event, payload, is_plain, payload is None and decode.is_done(text))
                 found.append(piece.rewritten() if is_odd or frame.replaced else piece)
             else:
                 piece = Piece(

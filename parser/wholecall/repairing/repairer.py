@@ -12,11 +12,11 @@ withheld, unless the caller chose otherwise (`withholding`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.events import Event, StreamFault
-from wholecall.calls.tools.tool import Tools
+from wholecall.calls.tools.tool import AnyTools, Tools
 from wholecall.dialects.table import named
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
@@ -31,11 +31,7 @@ from wholecall.repairing.table import WIRES
 from wholecall.repairing.templates import FrameTemplate
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
-from wholecall.text.options import text_calls
-
-if TYPE_CHECKING:
-    from wholecall.calls.tools.tool import AnyTools
-    from wholecall.text.options import TextWanted
+from wholecall.text.options import TextWanted, text_calls
 
 _MOST_SAID = 65536  # bytes after which their text is forgotten
 

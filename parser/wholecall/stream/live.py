@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.arguments.partial import PartialArguments, Path, StringDelta
 from wholecall.arguments.progress import ProgressScanner, StringWatcher
-from wholecall.calls.output.call_events import (
-    ArgumentsDelta,
-    ArgumentsProgress,
-    ArgumentsReset,
-    BuiltinToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-    ToolCallStarted,
-)
+from wholecall.calls.output import call_events
 from wholecall.calls.output.events import Event
 from wholecall.limits import Limits
 
@@ -35,7 +26,12 @@ Watch = Mapping[
 Reader = Union[ProgressScanner, StringWatcher]
 Key = tuple[int, int, int]  # turn, choice, index
 
-_TERMINAL = (ToolCall, ToolCallDropped, BuiltinToolCall, ServerToolCall)  # those of calls with JSON arguments
+_TERMINAL = (
+    call_events.ToolCall,
+    call_events.ToolCallDropped,
+    call_events.BuiltinToolCall,
+    call_events.ServerToolCall,
+)  # those of calls with JSON arguments
 
 
 class LiveArguments:
@@ -48,7 +44,9 @@ class LiveArguments:
         self._limits = limits
         self._watch = watch
         self._readers: dict[Key, Reader] = {}
-        self._shown: dict[Key, tuple[ToolCallStarted, ProgressScanner]] = {}  # of those that have snapshots
+        self._shown: dict[
+            Key, tuple[call_events.ToolCallStarted, ProgressScanner]
+        ] = {}  # of those that have snapshots
 
     @property
     def is_watching(self) -> bool:
@@ -70,7 +68,7 @@ class LiveArguments:
         """Continue to follow a call of a snapshot, whose text has been shown; return False if no reader does."""
         key = call.turn, call.choice, call.number
         if call.public_name is not None:
-            self._start(ToolCallStarted(*key, call.id, call.public_name, call.kind))
+            self._start(call_events.ToolCallStarted(*key, call.id, call.public_name, call.kind))
         reader = self._readers.get(key)
         if reader is None:
             return False
@@ -87,11 +85,11 @@ class LiveArguments:
         out: list[Event[Any]] = []
         for event in events:
             out.append(event)
-            if isinstance(event, (ArgumentsDelta, ArgumentsReset)):
+            if isinstance(event, (call_events.ArgumentsDelta, call_events.ArgumentsReset)):
                 reader = self._readers.get((event.turn, event.choice, event.index))
                 if reader is not None:
                     out += _progress(event, reader)
-            elif isinstance(event, ToolCallStarted):
+            elif isinstance(event, call_events.ToolCallStarted):
                 self._start(event)
             elif isinstance(event, _TERMINAL):
                 key = event.turn, event.choice, event.index
@@ -104,11 +102,11 @@ class LiveArguments:
         shown = self._shown.get(key)
         return None if shown is None else shown[1].snapshot()
 
-    def partials(self) -> dict[ToolCallStarted, PartialArguments]:
+    def partials(self) -> dict[call_events.ToolCallStarted, PartialArguments]:
         """Return a snapshot of each open call's arguments, in the order in which the calls began."""
         return {started: scanner.snapshot() for started, scanner in self._shown.values()}
 
-    def _start(self, event: ToolCallStarted) -> None:
+    def _start(self, event: call_events.ToolCallStarted) -> None:
         key = event.turn, event.choice, event.index
         if event.kind == "custom":
             return  # free text, shown by ArgumentsDelta as it is
@@ -119,27 +117,31 @@ class LiveArguments:
             self._readers[key] = StringWatcher(self._watch[event.name], limits=self._limits)
 
 
-def _progress(event: ArgumentsDelta | ArgumentsReset, reader: Reader) -> Iterator[ArgumentsProgress]:
+def _progress(
+    event: call_events.ArgumentsDelta | call_events.ArgumentsReset, reader: Reader
+) -> Iterator[call_events.ArgumentsProgress]:
     """Yield the progress that new argument text makes."""
     where = event.turn, event.choice, event.index
-    is_new = isinstance(event, ArgumentsDelta)
+    is_new = isinstance(event, call_events.ArgumentsDelta)
     if isinstance(reader, StringWatcher):
         was_closed = reader.closed and is_new
         text = (
             reader.feed(event.delta)
-            if isinstance(event, ArgumentsDelta)
+            if isinstance(event, call_events.ArgumentsDelta)
             else reader.reset(event.raw_arguments)
         )
         if text:
-            yield ArgumentsProgress(*where, reader.path, text, resets=reader.resets)
+            yield call_events.ArgumentsProgress(*where, reader.path, text, resets=reader.resets)
         if reader.closed and not was_closed:
-            yield ArgumentsProgress(*where, reader.path, closed=True, resets=reader.resets)
+            yield call_events.ArgumentsProgress(*where, reader.path, closed=True, resets=reader.resets)
         return
     pieces = (
-        reader.feed(event.delta) if isinstance(event, ArgumentsDelta) else reader.reset(event.raw_arguments)
+        reader.feed(event.delta)
+        if isinstance(event, call_events.ArgumentsDelta)
+        else reader.reset(event.raw_arguments)
     )
     for piece in pieces:
         if isinstance(piece, StringDelta):
-            yield ArgumentsProgress(*where, piece.path, piece.text, resets=reader.resets)
+            yield call_events.ArgumentsProgress(*where, piece.path, piece.text, resets=reader.resets)
         else:
-            yield ArgumentsProgress(*where, piece.path, "", True, piece.value, reader.resets)
+            yield call_events.ArgumentsProgress(*where, piece.path, "", True, piece.value, reader.resets)

@@ -12,10 +12,7 @@ from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from wholecall.deltas import Delta, Noted, WireFault
-from wholecall.dialects.claims import are_akin
-from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
-from wholecall.dialects.envelope import opened
-from wholecall.dialects.replaced import REPLACED
+from wholecall.dialects import claims, decode, envelope, replaced
 from wholecall.dialects.table import Claims, Dialect, claimants, claimants_by_name, decides
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
@@ -113,13 +110,15 @@ class Opening:
 
     def opened(self, frame: Frame) -> Frame:
         """Return the frame without the stream's envelope."""
-        return opened(frame) if self.enveloped else frame
+        return envelope.opened(frame) if self.enveloped else frame
 
     def translating(self, translator: Translator) -> Callable[[list[str], Like], list[Delta]]:
         """Return a function that translates texts of frames in this stream's form."""
         if not self.enveloped:
             return translator.translate_texts
-        return lambda texts, like: translator.translate_all([opened(frame) for frame in framed(texts, like)])
+        return lambda texts, like: translator.translate_all(
+            [envelope.opened(frame) for frame in framed(texts, like)]
+        )
 
     def wonder(self, frames: list[Frame]) -> None:
         """Keep the first frames that should have content, but have none for the stream's dialect."""
@@ -172,15 +171,15 @@ class Opening:
     def last_word(self) -> list[Delta]:
         """Report once the content of the frames: the stream has ended, and no frame identified its dialect."""
         frames = list(filter(_says_something, self._frames))
-        deltas: list[Delta] = [REPLACED] if any(frame.replaced for frame in frames) else []
+        deltas: list[Delta] = [replaced.REPLACED] if any(frame.replaced for frame in frames) else []
         errors = [error for frame in frames if (error := _error_of(frame))]
         strange = [frame for frame in frames if not _error_of(frame)]
         if strange and not any(_object(frame.data) for frame in strange):
-            deltas += [] if errors else [undecodable(strange[0].data, self._limits)]
+            deltas += [] if errors else [decode.undecodable(strange[0].data, self._limits)]
         elif strange or self._n_forgotten:
             raw = strange[0].data[: self._limits.max_raw_bytes] if strange else ""
             deltas.append(WireFault("unknown_dialect", "no frame of a known dialect came", raw=raw))
-        deltas += [provider_error(error) for error in errors[:1]]
+        deltas += [decode.provider_error(error) for error in errors[:1]]
         return deltas
 
 
@@ -188,7 +187,7 @@ def _claimed(frame: Frame) -> Claimed:
     """Return the dialects that claim the content of the frame or of its envelope, or else the event's name."""
     if found := _asked(frame, claimants):
         return Claimed(found)
-    if (inner := opened(frame)) != frame and (
+    if (inner := envelope.opened(frame)) != frame and (
         found := _asked(inner, claimants) or _asked(inner, claimants_by_name)
     ):
         return Claimed(found, enveloped=True)
@@ -197,7 +196,7 @@ def _claimed(frame: Frame) -> Claimed:
 
 def _asked(frame: Frame, asked: Asked) -> Claims | None:
     """Return the dialects that claim one of the frame's payloads."""
-    for text in payloads(frame.data):
+    for text in decode.payloads(frame.data):
         payload = _object(text)
         found = asked(payload, frame.event) if payload or frame.event not in _UNNAMED else Claims()
         if found.best:
@@ -207,7 +206,7 @@ def _asked(frame: Frame, asked: Asked) -> Claims | None:
 
 def within(frame: Frame) -> str:
     """Return the name of the dialect whose frame seems to be inside an envelope, an empty name if there is none."""
-    inner = opened(frame) if '"data"' in frame.data else frame
+    inner = envelope.opened(frame) if '"data"' in frame.data else frame
     found = None if inner == frame else _asked(inner, claimants)
     return "" if found is None else found.best[0].name
 
@@ -227,13 +226,13 @@ def _another(frame: Frame, dialect: str) -> str | None:
         return None
     for trial in claimed.trials([frame])[: len(claimed.by.best)]:
         name = trial.dialect.name
-        if trial.reads_text or not are_akin(name, dialect):  # these may have no useful content
+        if trial.reads_text or not claims.are_akin(name, dialect):  # these may have no useful content
             return name
     return None
 
 
 def _says_something(frame: Frame) -> bool:
-    return not is_noise(frame) and not is_done(frame.data)
+    return not decode.is_noise(frame) and not decode.is_done(frame.data)
 
 
 def _error_of(frame: Frame) -> Any:
@@ -243,5 +242,5 @@ def _error_of(frame: Frame) -> Any:
 
 def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in the text, an empty object if there is none."""
-    value = plain(text)
+    value = decode.plain(text)
     return value if isinstance(value, dict) else {}

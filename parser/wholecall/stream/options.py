@@ -12,12 +12,11 @@ from wholecall.errors import BadSnapshot, UnknownDialect
 from wholecall.framing import FRAMINGS
 from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.text.options import TextCalls
+from wholecall.text.options import TextCalls, TextWanted
 
 if TYPE_CHECKING:
     from wholecall.calls.tools.tool import Tools
     from wholecall.stream.live import Watch
-    from wholecall.text.options import TextWanted
 
 EventsWanted = Literal["all", "calls"]
 _WANTED = get_args(EventsWanted)

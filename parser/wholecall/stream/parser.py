@@ -16,28 +16,25 @@ from wholecall.calls.output.answers import OutputProgress
 from wholecall.calls.output.events import Event, TextDelta
 from wholecall.calls.output.turns import Turn
 from wholecall.calls.tools.answers import answer_check
-from wholecall.calls.tools.tool import Tools
+from wholecall.calls.tools.tool import AnyTools, Tools, TypedTools
 from wholecall.deltas import WireFault
 from wholecall.dialects.decode import LONGEST_NOISE, spoken
 from wholecall.errors import BadSnapshot, StreamClosed, Uncopyable, UnknownDialect, choices
-from wholecall.framing import FRAMINGS, Framing
+from wholecall.framing import FRAMINGS, Framing, opening, table
 from wholecall.framing.base import BytesLike, checked
 from wholecall.framing.frame import Frame, framed
-from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
-from wholecall.framing.table import name_of
 from wholecall.limits import Limits
 from wholecall.machine.answer import OutputWanted
 from wholecall.policy import Policy
-from wholecall.stream.assembling import assembler
+from wholecall.stream import assembling, payloads
 from wholecall.stream.lanes.table import LIMITS, POLICY, are_far, lane_for, lane_of, lane_of_frame
 from wholecall.stream.lanes.words import Asked
-from wholecall.stream.live import LiveArguments
+from wholecall.stream.live import LiveArguments, Watch
 from wholecall.stream.live_output import LiveOutput
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
-from wholecall.stream.payloads import frames_of
 from wholecall.stream.reading import FrameReader, nothing
-from wholecall.text.options import text_calls
+from wholecall.text.options import TextWanted, text_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,18 +44,9 @@ if TYPE_CHECKING:
 
     from wholecall.arguments.answer_progress import PartialOutput
     from wholecall.arguments.partial import PartialArguments
-    from wholecall.calls.output.call_events import (
-        ArgumentsDelta,
-        ArgumentsProgress,
-        ToolCall,
-        ToolCallDropped,
-        ToolCallStarted,
-    )
-    from wholecall.calls.tools.tool import AnyTools, TypedTools
+    from wholecall.calls.output import call_events
     from wholecall.machine.assembler import Assembler
     from wholecall.stream.lanes.lane import Lane
-    from wholecall.stream.live import Watch
-    from wholecall.text.options import TextWanted
 
 _MANY: Final = 16  # from this many frames on, a read is searched for frames without content
 
@@ -161,7 +149,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._text = text_calls(text)
         self._wanted = None if output is None else OutputWanted(answer_check(output), is_live=live)
         pieces = events == "all"
-        machine = assembler(self._text, policy, limits, self._tools, pieces=pieces, output=self._wanted)
+        machine = assembling.assembler(
+            self._text, policy, limits, self._tools, pieces=pieces, output=self._wanted
+        )
         super().__init__(dialect, machine, limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._live_output = LiveOutput(limits) if live and self._wanted is not None else None
@@ -220,7 +210,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """Return whether text waits because it may be a call; only with `text`."""
         return self._assembler.is_holding
 
-    def is_from_text(self, call: ToolCallStarted | ToolCall[Any] | ToolCallDropped) -> bool:
+    def is_from_text(
+        self, call: call_events.ToolCallStarted | call_events.ToolCall[Any] | call_events.ToolCallDropped
+    ) -> bool:
         """Return whether the call of an event was written as text; only with `text`, and while its turn is kept."""
         known = self._assembler.call(call.turn, call.choice, call.index)
         return known is not None and known.source is not None
@@ -256,10 +248,15 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def partial(self, call: OutputProgress | TextDelta) -> PartialOutput | None: ...
     @overload
     def partial(
-        self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress
+        self, call: call_events.ToolCallStarted | call_events.ArgumentsDelta | call_events.ArgumentsProgress
     ) -> PartialArguments | None: ...
     def partial(
-        self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress | OutputProgress | TextDelta
+        self,
+        call: call_events.ToolCallStarted
+        | call_events.ArgumentsDelta
+        | call_events.ArgumentsProgress
+        | OutputProgress
+        | TextDelta,
     ) -> PartialArguments | None:
         """Return the state of a call's arguments, or of an answer, while they arrive: for display, never for execution.
 
@@ -282,7 +279,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             return self._live_output.partial((call.turn, call.choice))
         return self._shown().partial((call.turn, call.choice, call.index))
 
-    def partials(self) -> dict[ToolCallStarted, PartialArguments]:
+    def partials(self) -> dict[call_events.ToolCallStarted, PartialArguments]:
         """Return the state of the arguments of each open call, by the event that started it; see `partial`.
 
         Raises:
@@ -359,7 +356,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         if lane is not None and event is None and (events := lane.feed_object(payload)) is not None:
             return events
         self._refuse_if_closed()
-        frames = list(frames_of(payload, event))
+        frames = list(payloads.frames_of(payload, event))
         if self._may_begin_in and frames:
             lane = self._lane = self._lane_of(frames[0])
         if lane is not None:
@@ -441,7 +438,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._machine.keep()
         options = MovedOptions(
             dialect=self.dialect,
-            framing=None if self._framing is None else name_of(self._framing),
+            framing=None if self._framing is None else table.name_of(self._framing),
             events=self._events,
             live=live is not None,
             watch=None if live is None else live.watch,
@@ -530,7 +527,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         dialect, self._may_begin_in = self._may_begin_in, ""
         if type(data) is not bytes or self._life not in ("new", "bytes"):
             return False
-        framing = None if self._framing is None else name_of(self._framing)
+        framing = None if self._framing is None else table.name_of(self._framing)
         lane, may_begin = lane_for(dialect, framing, data, self._asked())
         self._may_begin_in = dialect if may_begin else ""
         if lane is not None and self._framing is not None:
@@ -590,7 +587,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def _choose_framing(self, data: BytesLike) -> Framing | None:
         self._refuse_if_closed()
         self._head += checked(data)
-        name = framing_of(self._head)
+        name = opening.framing_of(self._head)
         if name is not None:
             self._framing = FRAMINGS[name](self._limits)
         return self._framing

@@ -16,9 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from wholecall.deltas import Delta, WireFault, without_hole
-from wholecall.dialects.remembered import remembered
-from wholecall.dialects.replaced import fault_of
-from wholecall.dialects.table import named
+from wholecall.dialects import remembered, replaced, table
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame, Framing
 from wholecall.framing.frame import Like, after, each_framed, framed
@@ -68,7 +66,7 @@ class FrameReader:
         self._found = dialect == "auto"  # by its frames, or to be found so
         self._proven = dialect != "auto"  # the dialect of the translator stays, else it is on trial
         if self._proven:
-            known = named(dialect)
+            known = table.named(dialect)
             assembler.dialect = known.name  # of which `dialect` may be an alias
             self._translator = known.start()
         self._opening = Opening(limits)
@@ -108,7 +106,7 @@ class FrameReader:
         self._unweighed = self._most_remembered // _WEIGHINGS
         translator = self._translator
         parts = () if translator is None else (translator, translator.wrapped)
-        if sum(map(remembered, parts)) > self._most_remembered:
+        if sum(map(remembered.remembered, parts)) > self._most_remembered:
             self._assembler.advance([_REMEMBERED])
         if self._assembler.failed:
             self._translate = nothing
@@ -154,7 +152,7 @@ class FrameReader:
             self._try(trial)
         if self._translator is None:
             return self._opening.last_word()
-        unknown = [] if self._proven else self._opening.unproven(named(self._assembler.dialect))
+        unknown = [] if self._proven else self._opening.unproven(table.named(self._assembler.dialect))
         if not self._proven:
             self._prove()
         strange = [] if self._understood else self._opening.misnamed(self._assembler.dialect) or unknown
@@ -174,7 +172,7 @@ class FrameReader:
         opening.keep(frame)
         if tried is not None and says_something(tried.told(opening.opened(frame))):
             return self._prove()
-        if tried is not None and is_claimed_by(named(self._assembler.dialect), frame):
+        if tried is not None and is_claimed_by(table.named(self._assembler.dialect), frame):
             return self._is_full()
         claimed = opening.claimed(frame)
         trials = claimed.trials([frame])
@@ -206,7 +204,7 @@ class FrameReader:
         self._proven = True
         frames = self._opening.give()
         if told is None or any(frame.replaced for frame in frames):
-            self._translator = named(self._assembler.dialect).start()
+            self._translator = table.named(self._assembler.dialect).start()
             if self._opening.lost:
                 self._translator.lose()
             for frame in frames:
@@ -224,7 +222,7 @@ class FrameReader:
         if not self._proven or self._translator is None:
             self._take_until_known([frame])
             return
-        if frame.replaced and self._is_lost(fault_of(frame)):
+        if frame.replaced and self._is_lost(replaced.fault_of(frame)):
             return
         deltas = self._translator.told(self._opening.opened(frame))
         if not self._understands(deltas):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 from msgspec.structs import replace
 
 from wholecall.arguments.verdict import ArgsT
-from wholecall.calls.tools.tool import Tools
+from wholecall.calls.tools.tool import AnyTools, Tools
 from wholecall.deltas import Finish, TextFragment
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
@@ -22,7 +22,6 @@ from wholecall.text.options import TextCalls, text_calls
 if TYPE_CHECKING:
     from wholecall.calls.output.events import Event
     from wholecall.calls.output.turns import Turn
-    from wholecall.calls.tools.tool import AnyTools
     from wholecall.text.records import Format
     from wholecall.text.source import Ended
 

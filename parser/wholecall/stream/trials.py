@@ -10,33 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from wholecall.deltas import (
-    BlockKept,
-    CallClosed,
-    CallPlaced,
-    CallRefused,
-    CallSeen,
-    CallUnread,
-    CallWhole,
-    CallWritten,
-    CarriesOn,
-    Delta,
-    Fragment,
-    Labelled,
-    Noted,
-    ReasoningFragment,
-    Reread,
-    Restated,
-    Run,
-    Slot,
-    TextBegan,
-    TextFragment,
-    TurnEnded,
-    UsageSeen,
-    WireFault,
-)
-from wholecall.dialects.claims import are_akin
-from wholecall.dialects.envelope import opened
+from wholecall import deltas
+from wholecall.dialects import claims, envelope
 from wholecall.dialects.table import Dialect
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
@@ -49,11 +24,17 @@ _TURN: Final = 1
 _TEXT: Final = 2
 _CALL: Final = 3
 _READ: Final[dict[type, int]] = {
-    **dict.fromkeys((Noted, UsageSeen, TurnEnded, CallUnread), _NOTHING),  # which any frame may give
-    **dict.fromkeys((TextBegan, BlockKept, CallPlaced, CarriesOn), _NOTHING),  # which only support proof
-    **dict.fromkeys((TextFragment, ReasoningFragment), _TEXT),
-    **dict.fromkeys((CallSeen, CallWhole, CallClosed, CallRefused, CallWritten), _CALL),
-    **dict.fromkeys((Fragment, Labelled, Slot, Restated, Reread), _CALL),
+    **dict.fromkeys(
+        (deltas.Noted, deltas.UsageSeen, deltas.TurnEnded, deltas.CallUnread), _NOTHING
+    ),  # which any frame may give
+    **dict.fromkeys(
+        (deltas.TextBegan, deltas.BlockKept, deltas.CallPlaced, deltas.CarriesOn), _NOTHING
+    ),  # which only support proof
+    **dict.fromkeys((deltas.TextFragment, deltas.ReasoningFragment), _TEXT),
+    **dict.fromkeys(
+        (deltas.CallSeen, deltas.CallWhole, deltas.CallClosed, deltas.CallRefused, deltas.CallWritten), _CALL
+    ),
+    **dict.fromkeys((deltas.Fragment, deltas.Labelled, deltas.Slot, deltas.Restated, deltas.Reread), _CALL),
 }
 
 
@@ -68,7 +49,7 @@ class Trial(NamedTuple):
     dialect: Dialect
     enveloped: bool
     translator: Translator
-    told: list[list[Delta]]
+    told: list[list[deltas.Delta]]
     read: int
 
     @property
@@ -83,7 +64,7 @@ class Trial(NamedTuple):
             for trial in trials
             if trial is not self
             and (trial.read == _CALL or self.read < _TEXT)
-            and not are_akin(trial.dialect.name, self.dialect.name)
+            and not claims.are_akin(trial.dialect.name, self.dialect.name)
         )
         return next(rivals, None)
 
@@ -91,12 +72,12 @@ class Trial(NamedTuple):
 def tried(dialect: Dialect, frames: Iterable[Frame], *, enveloped: bool) -> Trial:
     """Return a dialect's trial on frames."""
     translator = dialect.start()
-    told: list[list[Delta]] = []
+    told: list[list[deltas.Delta]] = []
     read = _NOTHING
     for frame in frames:
-        deltas = translator.told(opened(frame) if enveloped else frame)
-        told.append(deltas)
-        for delta in deltas:
+        found = translator.told(envelope.opened(frame) if enveloped else frame)
+        told.append(found)
+        for delta in found:
             read = max(read, _read(delta))
     return Trial(dialect, enveloped, translator, told, read)
 
@@ -115,14 +96,14 @@ def best_of(trials: list[Trial], n_best: int) -> Trial | None:
     return proofs[0] if most in (1, proofs[0].read) else None
 
 
-def says_something(deltas: list[Delta], *, text: bool = False) -> bool:
+def says_something(told: list[deltas.Delta], *, text: bool = False) -> bool:
     """Return whether a translator understood its frame: if `text` is set, as text or as a call."""
     least = _TEXT if text else _TURN
-    return any(_read(delta) >= least for delta in deltas)
+    return any(_read(delta) >= least for delta in told)
 
 
-def _read(delta: Delta) -> int:
-    kind = type(delta.of if type(delta) is Run else delta)
-    if kind is WireFault and not delta.fatal:  # type: ignore[union-attr]
+def _read(delta: deltas.Delta) -> int:
+    kind = type(delta.of if type(delta) is deltas.Run else delta)
+    if kind is deltas.WireFault and not delta.fatal:  # type: ignore[union-attr]
         return _NOTHING
     return _READ.get(kind, _TURN)

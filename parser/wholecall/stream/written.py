@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.deltas import Run
+from wholecall.deltas import Delta, Run
 from wholecall.machine.answers import spoil
 from wholecall.machine.assembler import Assembler
 from wholecall.text.layer import TextLayer
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from wholecall.calls.tools.tool import Tools
-    from wholecall.deltas import Delta
     from wholecall.limits import Limits
     from wholecall.machine.answer import OutputWanted
     from wholecall.machine.verdicts import Ended
@@ -42,15 +41,15 @@ class TextAssembler(Assembler):
         self._wanted = wanted
         self._layer = TextLayer(wanted, tools, limits)
 
-    def advance(self, deltas: Iterable[Delta]) -> None:
+    def advance(self, told: Iterable[Delta]) -> None:
         """Take deltas, in the order of their frames."""
-        super().advance(self._layer.read(deltas))
+        super().advance(self._layer.read(told))
 
-    def advance_replaced(self, deltas: Iterable[Delta]) -> None:
+    def advance_replaced(self, told: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
         self._layer.replaced = True
         pieces = (
-            piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,))
+            piece for delta in told for piece in (delta.pieces() if isinstance(delta, Run) else (delta,))
         )
         super().advance_replaced(self._layer.read(pieces))
         for choice in self._choices.values():  # held text is from these bytes, too

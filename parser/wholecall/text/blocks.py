@@ -10,36 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Final
 
+from wholecall.text import json_calls, markers, named_calls, names, tagged_calls, values
 from wholecall.text.extents import PYTHON, RELAXED, Spelling, extent
-from wholecall.text.json_calls import read_json
-from wholecall.text.markers import matcher
-from wholecall.text.named_calls import read_named
-from wholecall.text.names import LONGEST, NAME
 from wholecall.text.python_values import NotPython, python_calls
-from wholecall.text.region import Unreadable
+from wholecall.text.region import Region, Unreadable
 from wholecall.text.relaxed_values import NotRelaxed, relaxed_object
-from wholecall.text.rules import JSON_FENCES
-from wholecall.text.tagged_calls import read_pairs
-from wholecall.text.values import written
+from wholecall.text.rules import JSON_FENCES, Rules
 
 if TYPE_CHECKING:
     from wholecall.text.records import Block
-    from wholecall.text.region import Region
-    from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
 
     _Way = Callable[[Region, Block, Rules], Generator[None, None, bool]]
 
 _MOST_NOISE: Final = 4096
-_FENCES: Final = matcher(JSON_FENCES)
-_CALL: Final = matcher(["call:", "call ", ":"])
+_FENCES: Final = markers.matcher(JSON_FENCES)
+_CALL: Final = markers.matcher(["call:", "call ", ":"])
 
 
 def read_block(region: Region, block: Block, rules: Rules) -> Waiting:
     """Read the content of the block at the cursor."""
     source = region.source
     following = yield from source.space()
-    closers = matcher(block.closes)
+    closers = markers.matcher(block.closes)
     if not following:
         region.markup(source.pos, dangling=True)
         return
@@ -68,7 +61,7 @@ def _ways(block: Block) -> Generator[_Way, None, None]:
     if "named" in holds:
         yield _named
     if "pairs" in holds:
-        yield read_pairs
+        yield tagged_calls.read_pairs
 
 
 def _json(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
@@ -81,12 +74,12 @@ def _json(region: Region, block: Block, rules: Rules) -> Generator[None, None, b
         return False
     if following == "[" and (yield from source.match(rules.calls)) is not None:
         return False
-    yield from read_json(region, block, rules, fenced=fence is not None)
+    yield from json_calls.read_json(region, block, rules, fenced=fence is not None)
     return True
 
 
 def _named(region: Region, block: Block, _rules: Rules) -> Generator[None, None, bool]:
-    return (yield from read_named(region, block))
+    return (yield from named_calls.read_named(region, block))
 
 
 def _inner(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
@@ -94,7 +87,7 @@ def _inner(region: Region, block: Block, rules: Rules) -> Generator[None, None, 
     source = region.source
     end = source.pos
     for prefix in block.skip_prefix:
-        yield from source.take(matcher([prefix]))
+        yield from source.take(markers.matcher([prefix]))
     found = yield from source.match(rules.calls)
     if found is None and source.ends_in(rules.calls):
         source.pos = source.size
@@ -117,7 +110,7 @@ def begins_call(region: Region) -> Generator[None, None, bool]:
     start = source.pos
     source.pos += 1
     yield from source.space()
-    name = yield from source.run(NAME, LONGEST)
+    name = yield from source.run(names.NAME, names.LONGEST)
     is_call = bool(name) and (yield from source.space()) == "("
     source.pos = start
     return is_call
@@ -129,7 +122,7 @@ def _python(region: Region, block: Block, _rules: Rules) -> Generator[None, None
     if (yield from source.space()) == "[":
         good = yield from begins_call(region)
     else:
-        name = yield from source.run(NAME, LONGEST)
+        name = yield from source.run(names.NAME, names.LONGEST)
         good = bool(name) and (yield from source.space()) == "("
         source.pos = start
     if not good:
@@ -161,7 +154,7 @@ def _calls_in_line(region: Region, stops: frozenset[str]) -> Waiting:
     source = region.source
     while True:
         start = source.pos
-        yield from source.run(NAME, LONGEST)
+        yield from source.run(names.NAME, names.LONGEST)
         if (yield from source.space()) != "(":
             raise Unreadable("unparseable", "a call has no arguments")
         yield from _past(region, PYTHON, stops)
@@ -172,7 +165,7 @@ def _calls_in_line(region: Region, stops: frozenset[str]) -> Waiting:
             source.pos += 1
             yield from source.space()
         name_at = source.pos
-        name = yield from source.run(NAME, LONGEST)
+        name = yield from source.run(names.NAME, names.LONGEST)
         is_call = bool(name) and (yield from source.space()) == "("
         source.pos = name_at if is_call else end
         if not is_call:
@@ -187,7 +180,7 @@ def _tell(region: Region, start: int) -> None:
     except NotPython as error:
         raise Unreadable(error.reason, "its arguments cannot be read") from None
     for call in calls:
-        region.call(start + call.end, call.name, written(call.arguments), edits=["translated"])
+        region.call(start + call.end, call.name, values.written(call.arguments), edits=["translated"])
 
 
 def _past(region: Region, spelling: Spelling, stops: frozenset[str]) -> Waiting:
@@ -219,8 +212,8 @@ def read_relaxed(region: Region, stops: frozenset[str]) -> Waiting:
     source = region.source
     yield from source.take(_CALL)
     yield from source.space()
-    name = yield from source.run(NAME, LONGEST)
-    if not 0 < len(name) <= LONGEST:
+    name = yield from source.run(names.NAME, names.LONGEST)
+    if not 0 < len(name) <= names.LONGEST:
         raise Unreadable("unparseable", "the call names no tool")
     following = yield from source.space()
     if not following:
@@ -235,7 +228,7 @@ def read_relaxed(region: Region, stops: frozenset[str]) -> Waiting:
         raise Unreadable(error.reason, error.detail, name) from None
     except NotRelaxed as error:
         raise Unreadable(error.reason, "its arguments cannot be read", name) from None
-    region.call(source.pos, name, written(arguments), edits=["translated"])
+    region.call(source.pos, name, values.written(arguments), edits=["translated"])
 
 
 def _end(region: Region, block: Block) -> Waiting:
@@ -243,7 +236,7 @@ def _end(region: Region, block: Block) -> Waiting:
     source = region.source
     end = source.pos
     yield from source.space()
-    if (yield from source.take(matcher(block.closes))) is not None:
+    if (yield from source.take(markers.matcher(block.closes))) is not None:
         region.close(source.pos)
         return
     source.pos = end

@@ -14,18 +14,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from wholecall.text.markers import matcher
-from wholecall.text.names import LONGEST, NAME, cleaned
-from wholecall.text.region import Unreadable
-from wholecall.text.values import written
+from wholecall.text import markers, names, values
+from wholecall.text.region import Region, Unreadable
 
 if TYPE_CHECKING:
     from wholecall.text.records import Body
-    from wholecall.text.region import Region
     from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
 
-_LINE_ENDS: Final = matcher(["\n", "\r\n"])
+_LINE_ENDS: Final = markers.matcher(["\n", "\r\n"])
 _BEGINS_OBJECT: Final = re.compile(r"""\{\s*["'}]""")
 
 
@@ -52,10 +49,10 @@ def _name(region: Region, body: Body) -> Generator[None, None, str]:
         Unreadable: the text ends in the head.
     """
     source = region.source
-    name = yield from source.run(NAME, LONGEST)
-    if not region.at_line or not 0 < len(name) <= LONGEST:
+    name = yield from source.run(names.NAME, names.LONGEST)
+    if not region.at_line or not 0 < len(name) <= names.LONGEST:
         region.reject()
-    if (yield from source.take(matcher([body.gt]))) is None:
+    if (yield from source.take(markers.matcher([body.gt]))) is None:
         region.reject()
     following = yield from source.space_in_line()
     if following and (yield from source.take(_LINE_ENDS)) is None:
@@ -63,7 +60,7 @@ def _name(region: Region, body: Body) -> Generator[None, None, str]:
     is_generic = name in body.generic and name not in region.declared
     if is_generic:
         name = yield from _first_word(region, body)
-    if name and cleaned(name, region.declared) not in region.declared:
+    if name and names.cleaned(name, region.declared) not in region.declared:
         region.reject()
     region.commit()
     if source.at_end:
@@ -76,12 +73,12 @@ def _first_word(region: Region, body: Body) -> Generator[None, None, str]:
     source = region.source
     if not (yield from source.space()):
         return ""
-    word = yield from source.run(NAME, LONGEST)
-    if not 0 < len(word) <= LONGEST:
+    word = yield from source.run(names.NAME, names.LONGEST)
+    if not 0 < len(word) <= names.LONGEST:
         region.reject()
     end = source.pos
     if (yield from source.space_in_line()) and source.pos == end:
-        ends = matcher((*_LINE_ENDS.literals, *body.closes))
+        ends = markers.matcher((*_LINE_ENDS.literals, *body.closes))
         mark = yield from source.match(ends)
         if mark is None:
             region.reject()
@@ -96,7 +93,7 @@ def _end(region: Region, body: Body, name: str) -> Generator[None, None, int]:
         Unreadable: the text ends before it, or another call begins before it.
     """
     source = region.source
-    marks = matcher((*body.closes, *body.opens))
+    marks = markers.matcher((*body.closes, *body.opens))
     while True:
         mark = yield from source.find(marks)
         if mark is None:
@@ -122,7 +119,7 @@ def _check_rest(region: Region, body: Body, rules: Rules, name: str) -> Waiting:
     """
     source = region.source
     following = yield from source.space()
-    markup = matcher(rules.calls.literals | rules.behind_noise.literals)
+    markup = markers.matcher(rules.calls.literals | rules.behind_noise.literals)
     found = yield from source.match(markup)
     is_cut = not following or (found is None and source.ends_in(markup))
     if is_cut and source.ended != "clean":
@@ -138,7 +135,7 @@ def _in_doubt(region: Region, body: Body, name: str) -> Waiting:
         Unreadable: always; the cursor is after the next closer then.
     """
     source = region.source
-    closer = yield from source.find(matcher(body.closes))
+    closer = yield from source.find(markers.matcher(body.closes))
     if closer is not None:
         source.pos += len(closer)
     region.after_unread = True
@@ -158,11 +155,11 @@ def _arguments(region: Region, body: Body, name: str, raw: str) -> tuple[str, bo
         if not _is_object(text):
             raise Unreadable("invalid_json", "its arguments are no JSON", name)
         return text, True
-    properties = region.declared.schema(cleaned(name, region.declared)).properties
+    properties = region.declared.schema(names.cleaned(name, region.declared)).properties
     key = next(iter(properties)) if len(properties) == 1 else body.key
     if properties and key not in properties:
         raise Unreadable("unparseable", "its text does not say which argument it is", name)
-    return written({key: raw}), False
+    return values.written({key: raw}), False
 
 
 def _is_object(text: str) -> bool:

@@ -16,34 +16,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from wholecall.text.blocks import read_block
-from wholecall.text.body_calls import read_body_call
-from wholecall.text.markers import matcher
-from wholecall.text.messages import read_body, read_header
-from wholecall.text.nested_calls import read_nested
+from wholecall.text import blocks, body_calls, markers, messages, nested_calls, records, tagged_calls
 from wholecall.text.outputs import Output, Shown
-from wholecall.text.records import Block, Body, Nested, Tag
-from wholecall.text.region import NotOne, Unreadable
+from wholecall.text.region import NotOne, Region, Unreadable
 from wholecall.text.source import Ended, Source, Waiting
 from wholecall.text.state import Saved
-from wholecall.text.tagged_calls import read_tag
 from wholecall.text.telling import Teller
 from wholecall.text.weak_calls import read_weak
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.text.options import InFence, InReasoning
-    from wholecall.text.region import Region
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared
 
 _LONGEST_EDGE: Final = 4096  # characters of white space that wait for a marker
 
 READERS: Final[dict[type, Callable[..., Waiting]]] = {
-    Block: read_block,
-    Tag: read_tag,
-    Nested: read_nested,
-    Body: read_body_call,
+    records.Block: blocks.read_block,
+    records.Tag: tagged_calls.read_tag,
+    records.Nested: nested_calls.read_nested,
+    records.Body: body_calls.read_body_call,
 }
 
 
@@ -158,7 +151,7 @@ class TextEngine(Teller):
         source, state = self.source, self.state
         if state.fresh:
             following = yield from source.space()
-            opener = yield from source.take(matcher(self.rules.thinks))
+            opener = yield from source.take(markers.matcher(self.rules.thinks))
             if opener is not None or not following:
                 state.fresh = False
                 self.tell_markup(source.pos)
@@ -187,7 +180,7 @@ class TextEngine(Teller):
         source = self.source
         start = source.pos
         most = self.limits.max_held_text
-        closer = yield from source.find(matcher(ends), most)
+        closer = yield from source.find(markers.matcher(ends), most)
         meant = closer is None and source.at_end and source.ended == "clean" and self._is_all_calls(start)
         if not meant:
             self.show(source.pos)
@@ -202,7 +195,7 @@ class TextEngine(Teller):
         return not any(isinstance(output, Shown) and output.text.strip() for output in told)
 
     def _body(self) -> Waiting:
-        yield from read_body(self)
+        yield from messages.read_body(self)
 
     MODES: ClassVar[dict[str, Callable[[TextEngine], Waiting]]] = {
         "text": _text,
@@ -234,7 +227,7 @@ class TextEngine(Teller):
         elif literal in rules.noise:
             yield from self._noise(literal)
         elif literal in rules.starts:
-            yield from read_header(self, literal)
+            yield from messages.read_header(self, literal)
         elif literal in rules.weak_openers and (yield from read_weak(self, literal)):
             return
         else:
@@ -273,7 +266,7 @@ class TextEngine(Teller):
     def _region(self, opener: str) -> Waiting:
         source, record = self.source, self.rules.openers[opener]
         region = self.new_region(opener, record.closes, self.limits.max_arguments_bytes)
-        source.pos += len(opener) - (record.overlap if isinstance(record, Block) else 0)
+        source.pos += len(opener) - (record.overlap if isinstance(record, records.Block) else 0)
         try:
             yield from READERS[type(record)](region, record, self.rules)
         except NotOne:
@@ -291,7 +284,7 @@ class TextEngine(Teller):
             self.show(source.pos)
             return
         region.commit()
-        closer = yield from source.find(matcher(state.wrapper))
+        closer = yield from source.find(markers.matcher(state.wrapper))
         if closer is not None:
             source.pos += len(closer)
             state.owed, state.wrapper = state.owed[: -len(state.wrapper) or None], ()

@@ -8,39 +8,37 @@ from __future__ import annotations
 
 from typing import Final
 
-from wholecall.text.formats_shared import PYTHON_TAG, made
-from wholecall.text.formats_tags import ATEM_CALLS, ATEM_TAG
-from wholecall.text.records import Block, Format, Messages, Params
+from wholecall.text import formats_shared, formats_tags, records
 
-LLAMA_PYTHONIC: Final = made(
+LLAMA_PYTHONIC: Final = formats_shared.made(
     "llama_pythonic",
-    Block(opens=("<|python_start|>",), closes=("<|python_end|>",), holds=("python", "json")),
-    PYTHON_TAG,
+    records.Block(opens=("<|python_start|>",), closes=("<|python_end|>",), holds=("python", "json")),
+    formats_shared.PYTHON_TAG,
     weak=("python", "json"),
 )
 
-LFM2: Final = made(
+LFM2: Final = formats_shared.made(
     "lfm2",
-    Block(opens=("<|tool_call_start|>",), closes=("<|tool_call_end|>",), holds=("python", "json")),
+    records.Block(opens=("<|tool_call_start|>",), closes=("<|tool_call_end|>",), holds=("python", "json")),
     weak=("python",),
 )
 
-OLMO3: Final = made(
+OLMO3: Final = formats_shared.made(
     "olmo3",
-    Block(opens=("<function_calls>",), closes=("</function_calls>",), holds=("python",)),
+    records.Block(opens=("<function_calls>",), closes=("</function_calls>",), holds=("python",)),
     weak=("python",),
 )
 
-GEMMA4: Final = made(
+GEMMA4: Final = formats_shared.made(
     "gemma4",
-    Block(opens=("<|tool_call>",), closes=("<tool_call|>", "<|tool_response>"), holds=("relaxed",)),
+    records.Block(opens=("<|tool_call>",), closes=("<tool_call|>", "<|tool_response>"), holds=("relaxed",)),
     think=(("<|channel>thought\n", "<channel|>"), ("<|channel>", "<channel|>")),
     weak=("relaxed",),
 )
 
-FUNCTIONGEMMA: Final = made(
+FUNCTIONGEMMA: Final = formats_shared.made(
     "functiongemma",
-    Block(opens=("<start_function_call>",), closes=("<end_function_call>",), holds=("relaxed",)),
+    records.Block(opens=("<start_function_call>",), closes=("<end_function_call>",), holds=("relaxed",)),
     noise=("<start_function_response>",),
 )
 
@@ -49,20 +47,26 @@ FUNCTIONGEMMA: Final = made(
 _STARTS = ("<|start|>", "<|channel|>")
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
 
-HARMONY: Final = Format(name="harmony", messages=Messages(starts=_STARTS, body="<|message|>", ends=_ENDS))
+HARMONY: Final = records.Format(
+    name="harmony", messages=records.Messages(starts=_STARTS, body="<|message|>", ends=_ENDS)
+)
 
-BEAM: Final = Format(
+BEAM: Final = records.Format(
     name="beam",
-    messages=Messages(
+    messages=records.Messages(
         starts=_STARTS,
         body="<|message|>",
         ends=_ENDS,
-        params=Params(opens=("<rfl:parameter name=",), closes=("</rfl:parameter>",), key="attr", trim="nl"),
+        params=records.Params(
+            opens=("<rfl:parameter name=",), closes=("</rfl:parameter>",), key="attr", trim="nl"
+        ),
     ),
 )
 
-MUSE: Final = Format(
+MUSE: Final = records.Format(
     name="muse",
-    calls=(ATEM_CALLS, ATEM_TAG),
-    messages=Messages(starts=("<|start|>",), body="<|message|>", ends=("<|eom|>", "<|eot|>"), kind="muse"),
+    calls=(formats_tags.ATEM_CALLS, formats_tags.ATEM_TAG),
+    messages=records.Messages(
+        starts=("<|start|>",), body="<|message|>", ends=("<|eom|>", "<|eot|>"), kind="muse"
+    ),
 )

@@ -9,105 +9,107 @@ from __future__ import annotations
 
 from typing import Final
 
-from wholecall.text.formats_shared import (
-    FUNCTION_TAG,
-    MISTRAL_CALLS,
-    PYTHON_TAG,
-    TOOL_CALL,
-    TOOL_CALLS,
-    made,
-)
-from wholecall.text.records import Block, Params
+from wholecall.text import formats_shared, records
 
 # --- An object or a list after a marker ---------------------------------------------------------------------
 
-HERMES: Final = made(
+HERMES: Final = formats_shared.made(
     "hermes",
-    TOOL_CALL,
-    FUNCTION_TAG,
-    TOOL_CALLS,
-    Block(opens=("[Calling tool:",), closes=(")]",), holds=("named",), seps=("(",), strict=True),
+    formats_shared.TOOL_CALL,
+    formats_shared.FUNCTION_TAG,
+    formats_shared.TOOL_CALLS,
+    records.Block(opens=("[Calling tool:",), closes=(")]",), holds=("named",), seps=("(",), strict=True),
 )
 
-LLAMA3_JSON: Final = made("llama3_json", PYTHON_TAG, FUNCTION_TAG, weak=("json",))
+LLAMA3_JSON: Final = formats_shared.made(
+    "llama3_json", formats_shared.PYTHON_TAG, formats_shared.FUNCTION_TAG, weak=("json",)
+)
 
-MINIMAX_M1: Final = made("minimax_m1", TOOL_CALLS)
+MINIMAX_M1: Final = formats_shared.made("minimax_m1", formats_shared.TOOL_CALLS)
 
-JAMBA: Final = made(
-    "jamba", TOOL_CALLS, noise=("<answer>", "</answer>")
+JAMBA: Final = formats_shared.made(
+    "jamba", formats_shared.TOOL_CALLS, noise=("<answer>", "</answer>")
 )  # Hunyuan A13B's too, hence the noise
 
-APRIEL: Final = made(
+APRIEL: Final = formats_shared.made(
     "apriel",
-    TOOL_CALLS,
+    formats_shared.TOOL_CALLS,
     think=(("Here are my reasoning steps:\n", "[BEGIN FINAL RESPONSE]"),),
     noise=("[END FINAL RESPONSE]",),
 )
 
-COHERE: Final = made(
+COHERE: Final = formats_shared.made(
     "cohere",
-    Block(opens=("<|START_ACTION|>",), closes=("<|END_ACTION|>",)),
+    records.Block(opens=("<|START_ACTION|>",), closes=("<|END_ACTION|>",)),
     think=(("<|START_THINKING|>", "<|END_THINKING|>"),),
     noise=("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
     weak=("action",),
 )
 
-GRANITE: Final = made(
+GRANITE: Final = formats_shared.made(
     "granite",
-    Block(opens=("<|tool_call|>",)),
-    TOOL_CALL,
-    FUNCTION_TAG,
-    Block(opens=("<function_call>",)),
+    records.Block(opens=("<|tool_call|>",)),
+    formats_shared.TOOL_CALL,
+    formats_shared.FUNCTION_TAG,
+    records.Block(opens=("<function_call>",)),
 )
 
 # Calls of Granite 3.3 and 4.0 H-Small under another chat template (a proposal for vLLM, granite_pythonic_tool_parser).
-GRANITE_PYTHONIC: Final = made("granite_pythonic", weak=("calls",))
+GRANITE_PYTHONIC: Final = formats_shared.made("granite_pythonic", weak=("calls",))
 
 # vLLM's rwkv_tool_parser: the marker and a fence, in older models `<tool_call>` and an object, or the fence alone.
-RWKV: Final = made("rwkv", Block(opens=("**Tool Call:**",), fenced=True), TOOL_CALL, weak=("fenced",))
-
-FUNCTOOLS: Final = made("functools", Block(opens=("functools[",), overlap=1))
-
-XLAM: Final = made("xlam", TOOL_CALL, MISTRAL_CALLS, weak=("json", "fenced"))
-
-NEMOTRON_V2: Final = made("nemotron_v2", Block(opens=("<TOOLCALL>",), closes=("</TOOLCALL>",)))
-
-INTERNLM2: Final = made(
-    "internlm2",
-    Block(opens=("<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"), closes=("<|action_end|>",)),
+RWKV: Final = formats_shared.made(
+    "rwkv", records.Block(opens=("**Tool Call:**",), fenced=True), formats_shared.TOOL_CALL, weak=("fenced",)
 )
 
-ERNIE45: Final = made("ernie45", TOOL_CALL, noise=("<response>", "</response>"))
+FUNCTOOLS: Final = formats_shared.made("functools", records.Block(opens=("functools[",), overlap=1))
 
-GIGACHAT3: Final = made(
+XLAM: Final = formats_shared.made(
+    "xlam", formats_shared.TOOL_CALL, formats_shared.MISTRAL_CALLS, weak=("json", "fenced")
+)
+
+NEMOTRON_V2: Final = formats_shared.made(
+    "nemotron_v2", records.Block(opens=("<TOOLCALL>",), closes=("</TOOLCALL>",))
+)
+
+INTERNLM2: Final = formats_shared.made(
+    "internlm2",
+    records.Block(
+        opens=("<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"), closes=("<|action_end|>",)
+    ),
+)
+
+ERNIE45: Final = formats_shared.made("ernie45", formats_shared.TOOL_CALL, noise=("<response>", "</response>"))
+
+GIGACHAT3: Final = formats_shared.made(
     "gigachat3",
-    Block(opens=("<|function_call|>", "function call<|role_sep|>")),
+    records.Block(opens=("<|function_call|>", "function call<|role_sep|>")),
     noise=("<|message_sep|>",),
 )
 
 # vLLM's step_audio_2_tool_parser; the shared record has its lines.
-STEP_AUDIO2: Final = made("step_audio2", TOOL_CALL)
+STEP_AUDIO2: Final = formats_shared.made("step_audio2", formats_shared.TOOL_CALL)
 
-INKLING: Final = made(
+INKLING: Final = formats_shared.made(
     "inkling",
-    Block(opens=("<|content_invoke_tool_json|>",), closes=("<|end_message|>",)),
+    records.Block(opens=("<|content_invoke_tool_json|>",), closes=("<|end_message|>",)),
     think=(("<|content_thinking|>", "<|end_message|>"),),
     noise=("<|content_text|>", "<|message_model|>", "<|content_model_end_sampling|>"),
 )
 
-APERTUS: Final = made(
+APERTUS: Final = formats_shared.made(
     "apertus",
-    Block(opens=("<|tools_prefix|>",), closes=("<|tools_suffix|>",), as_key=True),
+    records.Block(opens=("<|tools_prefix|>",), closes=("<|tools_suffix|>",), as_key=True),
     think=(("<|inner_prefix|>", "<|inner_suffix|>"),),
 )
 
-LONGCAT: Final = made(
+LONGCAT: Final = formats_shared.made(
     "longcat",
-    Block(
+    records.Block(
         opens=("<longcat_tool_call>",),
         closes=("</longcat_tool_call>",),
         holds=("json", "pairs"),
-        pairs=Params(
+        pairs=records.Params(
             opens=("<longcat_arg_key>",),
             closes=("</longcat_arg_value>",),
             key="pair",
@@ -121,15 +123,15 @@ LONGCAT: Final = made(
 # --- A name and then its object -----------------------------------------------------------------------------
 
 # V3 writes `function`, a separator, the name and a fence; V3.1 the name, a separator and the object.
-DEEPSEEK: Final = made(
+DEEPSEEK: Final = formats_shared.made(
     "deepseek",
-    Block(
+    records.Block(
         opens=("<｜tool▁calls▁begin｜>",),
         closes=("<｜tool▁calls▁end｜>",),
         holds=("inner",),
         noise=True,
     ),
-    Block(
+    records.Block(
         opens=("<｜tool▁call▁begin｜>",),
         closes=("<｜tool▁call▁end｜>",),
         holds=("named",),
@@ -138,15 +140,15 @@ DEEPSEEK: Final = made(
     ),
 )
 
-KIMI_K2: Final = made(
+KIMI_K2: Final = formats_shared.made(
     "kimi_k2",
-    Block(
+    records.Block(
         opens=("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"),
         closes=("<|tool_calls_section_end|>", "<|tool_call_section_end|>"),
         holds=("inner",),
         noise=True,
     ),
-    Block(
+    records.Block(
         opens=("<|tool_call_begin|>",),
         closes=("<|tool_call_end|>",),
         holds=("named",),
@@ -155,21 +157,23 @@ KIMI_K2: Final = made(
     ),
 )
 
-MISTRAL: Final = made("mistral", MISTRAL_CALLS, think=(("[THINK]", "[/THINK]"),))
+MISTRAL: Final = formats_shared.made(
+    "mistral", formats_shared.MISTRAL_CALLS, think=(("[THINK]", "[/THINK]"),)
+)
 
-FUNCTIONARY: Final = made(
+FUNCTIONARY: Final = formats_shared.made(
     "functionary",
-    FUNCTION_TAG,
-    Block(opens=(">>>",), holds=("named",), declared=True, text_names=("all",)),
-    Block(opens=("<|recipient|>",), holds=("named",), seps=("<|content|>",), text_names=("all",)),
+    formats_shared.FUNCTION_TAG,
+    records.Block(opens=(">>>",), holds=("named",), declared=True, text_names=("all",)),
+    records.Block(opens=("<|recipient|>",), holds=("named",), seps=("<|content|>",), text_names=("all",)),
     noise=("<|from|>assistant",),
 )
 
 # The id stands before the name (Upstage's branch of vLLM, solar_open_tool_parser; llama.cpp has the chat template).
-SOLAR_OPEN: Final = made(
+SOLAR_OPEN: Final = formats_shared.made(
     "solar_open",
-    Block(opens=("<|tool_calls|>",), closes=("<|calls|>",), holds=("inner",)),
-    Block(
+    records.Block(opens=("<|tool_calls|>",), closes=("<|calls|>",), holds=("inner",)),
+    records.Block(
         opens=("<|tool_call:begin|>",),
         closes=("<|tool_call:end|>",),
         holds=("named",),
@@ -182,9 +186,9 @@ SOLAR_OPEN: Final = made(
 )
 
 # MiroThinker's parser for vLLM (apps/lobehub-compatibility in its repository), and the prompts of Cline and Roo Code.
-MIROTHINKER: Final = made(
+MIROTHINKER: Final = formats_shared.made(
     "mirothinker",
-    Block(
+    records.Block(
         opens=("<use_mcp_tool>",),
         closes=("</use_mcp_tool>",),
         holds=("named",),
@@ -195,15 +199,15 @@ MIROTHINKER: Final = made(
     ),
 )
 
-PLAMO3: Final = made(
+PLAMO3: Final = formats_shared.made(
     "plamo3",
-    Block(
+    records.Block(
         opens=("<|plamo:begin_tool_requests:plamo|>",),
         closes=("<|plamo:end_tool_requests:plamo|>",),
         holds=("inner",),
         noise=True,
     ),
-    Block(
+    records.Block(
         opens=("<|plamo:begin_tool_request:plamo|>", "<|plamo:begin_tool_name:plamo|>"),
         closes=(
             "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
@@ -225,6 +229,6 @@ PLAMO3: Final = made(
 
 # --- No marker at all ---------------------------------------------------------------------------------------
 
-GENERIC: Final = made("generic", weak=("json", "fenced", "python"))
+GENERIC: Final = formats_shared.made("generic", weak=("json", "fenced", "python"))
 
-REACT: Final = made("react", weak=("react",))
+REACT: Final = formats_shared.made("react", weak=("react",))

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from wholecall.text.records import Block, Format, Params, Record, Tag, Think, Weak
+from wholecall.text import records
 
-THINK: Final[Think] = ("<think>", "</think>")
+THINK: Final[records.Think] = ("<think>", "</think>")
 
 STOPS: Final = (
     "<|im_end|>",
@@ -42,20 +42,20 @@ STOPS: Final = (
 
 def made(
     name: str,
-    *calls: Record,
-    think: tuple[Think, ...] = (),
+    *calls: records.Record,
+    think: tuple[records.Think, ...] = (),
     noise: tuple[str, ...] = (),
-    weak: tuple[Weak, ...] = (),
+    weak: tuple[records.Weak, ...] = (),
     imply: tuple[str, ...] = (),
-) -> Format:
+) -> records.Format:
     """Return a format with its own reasoning and noise before those of every format."""
-    return Format(
+    return records.Format(
         name=name, calls=calls, think=(*think, THINK), noise=(*noise, *STOPS), weak=weak, imply=imply
     )
 
 
 # GLM's: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`.
-ARGUMENT_PAIRS: Final = Params(
+ARGUMENT_PAIRS: Final = records.Params(
     opens=("<arg_key>",),
     closes=("</arg_value>",),
     key="pair",
@@ -66,7 +66,7 @@ ARGUMENT_PAIRS: Final = Params(
 # Hermes writes JSON in it, Qwen a tag, GLM a name and pairs, Granite and xLAM a list. GLM-5.3-Flash also writes
 # `NAME>{…}` without a closer (SGLang's glm53_flash_detector), Step-Audio-2 `function`, the name and the object in lines
 # of their own (vLLM's step_audio_2_tool_parser).
-TOOL_CALL: Final = Block(
+TOOL_CALL: Final = records.Block(
     opens=("<tool_call>",),
     closes=("</tool_call>",),
     holds=("json", "inner", "pairs"),
@@ -75,25 +75,25 @@ TOOL_CALL: Final = Block(
     head_ends=(">",),
 )
 
-TOOL_CALLS: Final = Block(opens=("<tool_calls>",), closes=("</tool_calls>",), holds=("json", "inner"))
+TOOL_CALLS: Final = records.Block(opens=("<tool_calls>",), closes=("</tool_calls>",), holds=("json", "inner"))
 
 # Prose quotes such tags, hence `line`.
-FUNCTION_TAG: Final = Tag(
+FUNCTION_TAG: Final = records.Tag(
     opens=("<function=",),
     closes=("</function>",),
     name="eq",
     bare="line",
-    params=Params(opens=("<parameter=",), closes=("</parameter>",), key="eq", trim="nl"),
+    params=records.Params(opens=("<parameter=",), closes=("</parameter>",), key="eq", trim="nl"),
 )
 
 _CLAUDE = "antml"
 PREFIXED: Final = f"{_CLAUDE}:"  # its own prefix; put together, so that this file does not hold its markup
 
-INVOKE_TAG: Final = Tag(
+INVOKE_TAG: Final = records.Tag(
     opens=("<invoke name=", f"<{PREFIXED}invoke name="),
     closes=("</invoke>", f"</{PREFIXED}invoke>"),
     bare="line",
-    params=Params(
+    params=records.Params(
         opens=("<parameter name=", f"<{PREFIXED}parameter name="),
         closes=("</parameter>", f"</{PREFIXED}parameter>"),
         key="attr",
@@ -102,7 +102,7 @@ INVOKE_TAG: Final = Tag(
 )
 
 # Lists of objects up to version 7, `NAME[CALL_ID]ID[ARGS]{…}` from version 11 on, where each part may be absent.
-MISTRAL_CALLS: Final = Block(
+MISTRAL_CALLS: Final = records.Block(
     opens=("[TOOL_CALLS]",),
     holds=("json", "named"),
     seps=("[ARGS]",),
@@ -110,4 +110,4 @@ MISTRAL_CALLS: Final = Block(
     name_alone=True,
 )
 
-PYTHON_TAG: Final = Block(opens=("<|python_tag|>",))
+PYTHON_TAG: Final = records.Block(opens=("<|python_tag|>",))

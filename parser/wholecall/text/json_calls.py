@@ -11,16 +11,13 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from wholecall.arguments.tokens import scan
-from wholecall.text.envelopes import elements, read_envelope
-from wholecall.text.extents import JSON, extent
-from wholecall.text.markers import matcher
-from wholecall.text.rules import FENCE
+from wholecall.text import envelopes, extents
+from wholecall.text.markers import Matcher, matcher
+from wholecall.text.rules import FENCE, Rules
 
 if TYPE_CHECKING:
-    from wholecall.text.markers import Matcher
     from wholecall.text.records import Block
     from wholecall.text.region import Region
-    from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
 
 _FENCES = matcher([FENCE])
@@ -34,7 +31,7 @@ def read_json(region: Region, block: Block, rules: Rules, *, fenced: bool) -> Wa
     stops = frozenset(block.closes)
     while True:
         start = source.pos
-        outcome, too_deep = yield from extent(source, JSON, stops, region.limits.max_depth)
+        outcome, too_deep = yield from extents.extent(source, extents.JSON, stops, region.limits.max_depth)
         if outcome != "ok":
             _whole_elements(region, block, start)
             yield from _broken_off(region, block, rules, is_cut=outcome == "cut")
@@ -54,7 +51,7 @@ def _value(region: Region, block: Block, start: int, end: int) -> None:
     if text[:1] == "{":
         _object(region, block, text, end)
         return
-    for first, last in elements(text):
+    for first, last in envelopes.elements(text):
         _object(region, block, text[first:last], start + last)
 
 
@@ -63,7 +60,7 @@ def _object(region: Region, block: Block, text: str, end: int) -> None:
     if text[:1] != "{":
         region.drop(end, "unparseable", "an element of the list is no object")
         return
-    for meant in read_envelope(text, as_key=block.as_key):
+    for meant in envelopes.read_envelope(text, as_key=block.as_key):
         if meant.reason is not None:
             region.drop(end, meant.reason, meant.detail, meant.name, meant.id)
         else:
@@ -75,7 +72,7 @@ def _whole_elements(region: Region, block: Block, start: int) -> None:
     text = region.source.text(start, region.source.pos)
     if text[:1] != "[":
         return
-    for first, last in elements(text):
+    for first, last in envelopes.elements(text):
         size = _size_of_whole(text[first:last])
         if size:
             _object(region, block, text[first : first + size], start + first + size)

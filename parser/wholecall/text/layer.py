@@ -17,45 +17,31 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import (
-    BlockKept,
-    CallSeen,
-    CallWhole,
-    CallWritten,
-    Finish,
-    Fragment,
-    Labelled,
-    Noted,
-    ReasoningFragment,
-    Reread,
-    Restated,
-    Run,
-    Slot,
-    TextBegan,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    WireFault,
-)
+from wholecall import deltas
 from wholecall.text.engine import TextEngine
-from wholecall.text.outputs import Shown, Unread, Written
+from wholecall.text.outputs import Output, Shown, Unread, Written
 from wholecall.text.rules import rules_of
 from wholecall.text.state import Saved
 from wholecall.text.tools import Declared
-from wholecall.types import CUT_REASONS
+from wholecall.types import CUT_REASONS, DropReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wholecall.calls.tools.tool import Tools
-    from wholecall.deltas import Delta
     from wholecall.limits import Limits
     from wholecall.text.options import TextCalls
-    from wholecall.text.outputs import Output
     from wholecall.text.source import Ended
-    from wholecall.types import DropReason
 
-_OF_CALLS = (CallSeen, CallWhole, Fragment, Labelled, Reread, Restated, Slot)
+_OF_CALLS = (
+    deltas.CallSeen,
+    deltas.CallWhole,
+    deltas.Fragment,
+    deltas.Labelled,
+    deltas.Reread,
+    deltas.Restated,
+    deltas.Slot,
+)
 
 
 class _Channel(NamedTuple):
@@ -73,7 +59,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     choice: int
     is_reasoning: bool
     saved: Saved
-    block: ReasoningFragment | None
+    block: deltas.ReasoningFragment | None
 
 
 class TextLayer:
@@ -102,7 +88,9 @@ class TextLayer:
         self._rules = rules_of(wanted.read_as(), weak)
         self._format = self._rules.form.name
         self._engines: dict[_Channel, TextEngine] = {}
-        self._blocks: dict[_Channel, ReasoningFragment] = {}  # the source of the last fragment of reasoning
+        self._blocks: dict[
+            _Channel, deltas.ReasoningFragment
+        ] = {}  # the source of the last fragment of reasoning
         self._over = []  # choices with a finish reason: later text passes unchanged
         self.replaced = self.holed = False
         self._turn = None
@@ -135,76 +123,83 @@ class TextLayer:
                 self._blocks[channel] = kept.block
         self._kept = []
 
-    def read(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
+    def read(self, told: Iterable[deltas.Delta]) -> Iterator[deltas.Delta]:
         """Yield the deltas with text-borne calls read."""
-        for delta in deltas:
-            of = delta.of if isinstance(delta, Run) else delta
-            if isinstance(of, (TextFragment, ReasoningFragment)) and (self._turn, of.choice) in self._over:
+        for delta in told:
+            of = delta.of if isinstance(delta, deltas.Run) else delta
+            if (
+                isinstance(of, (deltas.TextFragment, deltas.ReasoningFragment))
+                and (self._turn, of.choice) in self._over
+            ):
                 yield delta
-            elif isinstance(of, TextFragment):
-                yield from self._text(of.choice, delta.texts if isinstance(delta, Run) else [of.text])
-            elif isinstance(of, ReasoningFragment):
+            elif isinstance(of, deltas.TextFragment):
+                yield from self._text(of.choice, delta.texts if isinstance(delta, deltas.Run) else [of.text])
+            elif isinstance(of, deltas.ReasoningFragment):
                 yield from self._reasoning(of, delta)
             elif isinstance(of, _OF_CALLS):
                 yield from self._release(of.choice)
                 yield delta
-            elif isinstance(delta, Finish):
+            elif isinstance(delta, deltas.Finish):
                 yield from self._end(delta.choice, "length" if delta.reason in CUT_REASONS else "clean")
                 yield delta
-            elif isinstance(delta, TurnEnded):
+            elif isinstance(delta, deltas.TurnEnded):
                 yield from self._end_turn("clean", self._turn if delta.key is None else delta.key)
                 yield delta
-            elif isinstance(delta, TurnOpened):
+            elif isinstance(delta, deltas.TurnOpened):
                 yield from self._opened(delta)
-            elif isinstance(delta, WireFault) and delta.fatal:
+            elif isinstance(delta, deltas.WireFault) and delta.fatal:
                 yield from self.abort()
                 yield delta
-            elif isinstance(delta, TextBegan) or (isinstance(delta, BlockKept) and delta.of_text):
+            elif isinstance(delta, deltas.TextBegan) or (
+                isinstance(delta, deltas.BlockKept) and delta.of_text
+            ):
                 pass  # text in which calls are read is no longer shown as a block of the wire
             else:
-                self.holed = self.holed or (isinstance(delta, WireFault) and delta.hole)
+                self.holed = self.holed or (isinstance(delta, deltas.WireFault) and delta.hole)
                 yield delta
 
     # The ends of texts.
 
-    def _opened(self, delta: TurnOpened) -> Iterator[Delta]:
+    def _opened(self, delta: deltas.TurnOpened) -> Iterator[deltas.Delta]:
         """Start new texts for a message that begins anew or has no key."""
         if delta.restart or delta.key is None:
             yield from self._end_turn("open", delta.key if delta.restart else self._turn)
         self._turn = delta.key
         yield delta
 
-    def _end_turn(self, ended: Ended, turn: str | None) -> Iterator[Delta]:
+    def _end_turn(self, ended: Ended, turn: str | None) -> Iterator[deltas.Delta]:
         yield from self.close(ended, turn)
         self._over = [over for over in self._over if over[0] != turn]
         self.holed = self.holed and bool(self._engines)
 
-    def _end(self, choice: int, ended: Ended) -> Iterator[Delta]:
+    def _end(self, choice: int, ended: Ended) -> Iterator[deltas.Delta]:
         for is_reasoning in (True, False):
             yield from self._ended(_Channel(self._turn, choice, is_reasoning), ended)
         if (self._turn, choice) not in self._over:
             self._over.append((self._turn, choice))
 
-    def _ended(self, channel: _Channel, ended: Ended) -> Iterator[Delta]:
+    def _ended(self, channel: _Channel, ended: Ended) -> Iterator[deltas.Delta]:
         engine = self._engines.pop(channel, None)
         if engine is not None:
             yield from self._told(channel, engine.close(ended))
         self._blocks.pop(channel, None)
 
-    def close(self, ended: Ended, turn: str | None = None, *, all_turns: bool = False) -> Iterator[Delta]:
+    def close(
+        self, ended: Ended, turn: str | None = None, *, all_turns: bool = False
+    ) -> Iterator[deltas.Delta]:
         """End the texts of a turn, or of all turns, and yield their last deltas."""
         for channel in sorted(self._engines, key=lambda channel: (channel.choice, not channel.is_reasoning)):
             if all_turns or channel.turn == turn:
                 yield from self._ended(channel, ended)
 
-    def abort(self) -> Iterator[Delta]:
+    def abort(self) -> Iterator[deltas.Delta]:
         """End all texts without deciding held text: a call that was begun is dropped, all else is text."""
         for channel in list(self._engines):
             held = self._engines.pop(channel).held
             if not held:
                 continue
             if held.lstrip().startswith(tuple(self._rules.openers)):
-                yield CallWritten(
+                yield deltas.CallWritten(
                     channel.choice, None, None, "", held, flags=("from_text",), extra=self._extra(),
                     reason="aborted", detail="the turn was aborted in it",
                 )  # fmt: skip
@@ -213,7 +208,7 @@ class TextLayer:
 
     # Texts.
 
-    def _text(self, choice: int, texts: list[str]) -> Iterator[Delta]:
+    def _text(self, choice: int, texts: list[str]) -> Iterator[deltas.Delta]:
         if not all(map(str.isspace, texts)):
             yield from self._release(choice)
         channel = _Channel(self._turn, choice, False)
@@ -221,13 +216,17 @@ class TextLayer:
         outputs = [output for text in texts for output in engine.feed(text)]
         if outputs and all(type(output) is Shown and not output.reasoning for output in outputs):
             shown = [output.text for output in outputs if isinstance(output, Shown)]
-            yield TextFragment(choice, shown[0]) if len(shown) == 1 else Run(TextFragment(choice, ""), shown)
+            yield (
+                deltas.TextFragment(choice, shown[0])
+                if len(shown) == 1
+                else deltas.Run(deltas.TextFragment(choice, ""), shown)
+            )
         else:
             yield from self._told(channel, outputs)
 
-    def _reasoning(self, of: ReasoningFragment, delta: Delta) -> Iterator[Delta]:
+    def _reasoning(self, of: deltas.ReasoningFragment, delta: deltas.Delta) -> Iterator[deltas.Delta]:
         """Read reasoning in a separate channel; its data other than text passes."""
-        texts = delta.texts if isinstance(delta, Run) else [of.text]
+        texts = delta.texts if isinstance(delta, deltas.Run) else [of.text]
         if self._wanted.in_reasoning == "ignore" or not any(texts):
             yield delta
             return
@@ -241,7 +240,7 @@ class TextLayer:
         if of.signature is not None or of.data is not None:
             yield replace(of, text="")
 
-    def _release(self, choice: int) -> Iterator[Delta]:
+    def _release(self, choice: int) -> Iterator[deltas.Delta]:
         """Release held reasoning: other content came, so that it was reasoning."""
         channel = _Channel(self._turn, choice, True)
         if channel in self._engines and self._wanted.in_reasoning == "unclosed":
@@ -261,23 +260,23 @@ class TextLayer:
 
     # From spans to deltas.
 
-    def _told(self, channel: _Channel, outputs: list[Output]) -> Iterator[Delta]:
+    def _told(self, channel: _Channel, outputs: list[Output]) -> Iterator[deltas.Delta]:
         choice = channel.choice
         for output in outputs:
             if isinstance(output, Shown):
                 yield self._shown(channel, output)
             elif isinstance(output, Written):
-                yield CallWritten(
+                yield deltas.CallWritten(
                     choice, output.name, output.id, output.arguments, output.source, output.edits,
                     ("from_text", *output.flags), self._extra(), *self._objection(output),
                 )  # fmt: skip
             elif isinstance(output, Unread):
-                yield CallWritten(
+                yield deltas.CallWritten(
                     choice, output.name, output.id, "", output.source, flags=("from_text",), extra=self._extra(),
                     reason=output.reason, detail=output.detail,
                 )  # fmt: skip
             elif output.dangling:
-                yield Noted(choice, "dangling_marker")
+                yield deltas.Noted(choice, "dangling_marker")
 
     def _objection(self, output: Written) -> tuple[DropReason | None, str]:
         """Return the objection to a call that is whole by its text alone."""
@@ -287,12 +286,12 @@ class TextLayer:
             return "invalid_utf8", "its text held bytes that are not UTF-8"
         return None, ""
 
-    def _shown(self, channel: _Channel, output: Shown) -> Delta:
+    def _shown(self, channel: _Channel, output: Shown) -> deltas.Delta:
         if channel.is_reasoning:
             return replace(self._blocks[channel], text=output.text)
         if output.reasoning:
-            return ReasoningFragment(channel.choice, output.text, block="text")
-        return TextFragment(channel.choice, output.text)
+            return deltas.ReasoningFragment(channel.choice, output.text, block="text")
+        return deltas.TextFragment(channel.choice, output.text)
 
     def _extra(self) -> dict[str, Any]:
         return {"text_format": self._format}

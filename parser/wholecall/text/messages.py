@@ -10,15 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from wholecall.text.markers import matcher
-from wholecall.text.named_calls import read_object
-from wholecall.text.names import cleaned
-from wholecall.text.records import Tag
+from wholecall.text import markers, named_calls, names, records, tagged_calls
 from wholecall.text.region import NotOne, Region, Unreadable
-from wholecall.text.tagged_calls import read_parameters, read_tag
 
 if TYPE_CHECKING:
-    from wholecall.text.records import Messages
     from wholecall.text.source import Waiting
     from wholecall.text.telling import Teller
 
@@ -50,7 +45,7 @@ def read_header(teller: Teller, literal: str) -> Waiting:
     assert messages is not None
     region = teller.new_region(literal, messages.ends, teller.limits.max_arguments_bytes)
     source.pos += len(literal)
-    stops = matcher([messages.body, *messages.ends, *({_START} & set(messages.starts))])
+    stops = markers.matcher([messages.body, *messages.ends, *({_START} & set(messages.starts))])
     mark = yield from source.find(stops, _LONGEST_HEADER)
     header = _parsed(source.text(region.start, source.pos))
     if mark != messages.body:
@@ -66,7 +61,7 @@ def read_header(teller: Teller, literal: str) -> Waiting:
     yield from _addressed(teller, region, header, messages)
 
 
-def _addressed(teller: Teller, region: Region, header: _Header, messages: Messages) -> Waiting:
+def _addressed(teller: Teller, region: Region, header: _Header, messages: records.Messages) -> Waiting:
     """Begin the body, by its recipient."""
     recipient = header.recipient
     if recipient == "self" or recipient in _TO_USER:
@@ -75,7 +70,7 @@ def _addressed(teller: Teller, region: Region, header: _Header, messages: Messag
             teller.state.mode = "body"
             teller.state.body = recipient == "self" or header.channel == "analysis"
         return
-    named = cleaned(recipient, teller.declared)
+    named = names.cleaned(recipient, teller.declared)
     is_function = recipient.startswith(_FUNCTIONS) or named in teller.declared or messages.kind == "muse"
     try:
         if is_function:
@@ -92,41 +87,41 @@ def _addressed(teller: Teller, region: Region, header: _Header, messages: Messag
     teller.finish(region)
 
 
-def _unknown(region: Region, messages: Messages, recipient: str) -> Waiting:
+def _unknown(region: Region, messages: records.Messages, recipient: str) -> Waiting:
     region.commit()
     yield from _to_end(region, messages)
     raise Unreadable("unknown_tool", "its recipient is no declared function", recipient)
 
 
-def _to_end(region: Region, messages: Messages) -> Waiting:
+def _to_end(region: Region, messages: records.Messages) -> Waiting:
     """Go past the end of the body; before a message that begins without one."""
     source = region.source
     if "".join(source.before(len(messages.ends[0]))).endswith(messages.ends):
         return
-    mark = yield from source.find(matcher((*messages.ends, _START)))
+    mark = yield from source.find(markers.matcher((*messages.ends, _START)))
     if mark is not None and mark != _START:
         source.pos += len(mark)
 
 
-def _call(region: Region, teller: Teller, messages: Messages, recipient: str) -> Waiting:
+def _call(region: Region, teller: Teller, messages: records.Messages, recipient: str) -> Waiting:
     """Read the body of a call."""
     source = region.source
     region.commit()
-    ends = matcher(messages.ends)
+    ends = markers.matcher(messages.ends)
     following = yield from source.space()
-    tags = matcher(teller.rules.openers)
+    tags = markers.matcher(teller.rules.openers)
     if following == "{" or (yield from source.match(tags)) is None:
         if (
             messages.params is not None
-            and (yield from source.match(matcher(messages.params.opens))) is not None
+            and (yield from source.match(markers.matcher(messages.params.opens))) is not None
         ):
             around = (*messages.starts, messages.body)
-            yield from read_parameters(region, recipient, messages.params, messages.ends, around)
+            yield from tagged_calls.read_parameters(region, recipient, messages.params, messages.ends, around)
             return
         if not following or (yield from source.match(ends)) is not None:
             yield from _empty(region, messages, recipient)
             return
-        arguments = yield from read_object(region, (*messages.ends, _START), recipient)
+        arguments = yield from named_calls.read_object(region, (*messages.ends, _START), recipient)
         region.call(source.pos, recipient, arguments)
     else:
         yield from _tags(region, teller, recipient)
@@ -139,10 +134,10 @@ def _call(region: Region, teller: Teller, messages: Messages, recipient: str) ->
         region.unclosed()
 
 
-def _empty(region: Region, messages: Messages, recipient: str) -> Waiting:
+def _empty(region: Region, messages: records.Messages, recipient: str) -> Waiting:
     """End a body without text: no arguments, if it was a function's and the text did not end in it."""
     source = region.source
-    closed = (yield from source.take(matcher(messages.ends))) is not None
+    closed = (yield from source.take(markers.matcher(messages.ends))) is not None
     if not closed and source.ended != "clean":
         raise region.cut(recipient)
     if not recipient.startswith(_FUNCTIONS):
@@ -153,14 +148,14 @@ def _empty(region: Region, messages: Messages, recipient: str) -> Waiting:
 def _tags(region: Region, teller: Teller, recipient: str) -> Waiting:
     """Read tags, whose names have to be the recipient's."""
     source, rules = region.source, teller.rules
-    openers = matcher(rules.openers)
+    openers = markers.matcher(rules.openers)
     while (opener := (yield from source.take(openers))) is not None:
         record = rules.openers[opener]
-        if isinstance(record, Tag):
+        if isinstance(record, records.Tag):
             region.opener = opener
-            yield from read_tag(region, record, rules)
+            yield from tagged_calls.read_tag(region, record, rules)
             name = getattr(region.items[-1], "name", None)
-            meant = cleaned(recipient, region.declared)
+            meant = names.cleaned(recipient, region.declared)
             if name != meant and not str(name).startswith(f"{meant}."):
                 region.retract()
                 raise Unreadable("ambiguous", "recipient and name differ", recipient)
@@ -168,7 +163,7 @@ def _tags(region: Region, teller: Teller, recipient: str) -> Waiting:
             region.wrapped = record.closes
         end = source.pos
         yield from source.space()
-        if (yield from source.take(matcher(region.wrapped))) is not None:
+        if (yield from source.take(markers.matcher(region.wrapped))) is not None:
             region.close(source.pos)
             region.wrapped = ()
             end = source.pos
@@ -182,7 +177,7 @@ def read_body(teller: Teller) -> Waiting:
     """Show the body at the cursor up to its end."""
     source, messages = teller.source, teller.rules.form.messages
     assert messages is not None
-    literal = yield from teller.shown_up_to(matcher((*messages.ends, _START)), source.pos)
+    literal = yield from teller.shown_up_to(markers.matcher((*messages.ends, _START)), source.pos)
     if literal is None:
         return
     if (yield from teller.is_quoted()):
@@ -192,7 +187,7 @@ def read_body(teller: Teller) -> Waiting:
     if literal != _START:
         source.pos += len(literal)
         yield from source.space()
-        follows = yield from source.match(matcher((*messages.ends, *messages.starts)))
+        follows = yield from source.match(markers.matcher((*messages.ends, *messages.starts)))
         ends = follows is not None or source.at_end
         source.pos = at + len(literal)
         if not ends:

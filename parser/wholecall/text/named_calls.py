@@ -10,19 +10,15 @@ import re
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from wholecall.text.extents import JSON, extent
-from wholecall.text.markers import matcher
-from wholecall.text.names import LONGEST, NAME, cleaned
-from wholecall.text.region import Unreadable
-from wholecall.text.rules import FENCE, JSON_FENCES
+from wholecall.text import extents, markers, names, rules
+from wholecall.text.region import Region, Unreadable
 
 if TYPE_CHECKING:
     from wholecall.text.records import Block
-    from wholecall.text.region import Region
     from wholecall.text.source import Waiting
 
-_FENCES: Final = matcher(JSON_FENCES)
-_END_FENCE: Final = matcher([FENCE])
+_FENCES: Final = markers.matcher(rules.JSON_FENCES)
+_END_FENCE: Final = markers.matcher([rules.FENCE])
 _IN_TAGS: Final = re.compile(r"[^<\n]*")
 
 
@@ -34,25 +30,25 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
     if lead is None:
         source.pos = start
         return False
-    yield from source.take(matcher(block.skip_prefix))
+    yield from source.take(markers.matcher(block.skip_prefix))
     yield from source.space()
-    name = yield from source.run(NAME, LONGEST)
-    if not 0 < len(name) <= LONGEST:
+    name = yield from source.run(names.NAME, names.LONGEST)
+    if not 0 < len(name) <= names.LONGEST:
         source.pos = start
         return False
-    if block.declared and cleaned(name, region.declared) not in (*region.declared, *block.text_names):
+    if block.declared and names.cleaned(name, region.declared) not in (*region.declared, *block.text_names):
         source.pos = start
         return False
     end = source.pos
     following = yield from source.space()
     if name in block.text_names:
-        region.markup(end if (yield from source.take(matcher(block.seps))) is None else source.pos)
+        region.markup(end if (yield from source.take(markers.matcher(block.seps))) is None else source.pos)
         source.pos = region.told
         return True
     if not following:
         yield from _at_end(region, block, name)
         return True
-    legal = matcher((*_separators_of(block), *JSON_FENCES, *block.closes, *block.opens, "{"))
+    legal = markers.matcher((*_separators_of(block), *rules.JSON_FENCES, *block.closes, *block.opens, "{"))
     if (yield from source.match(legal)) is None:
         if lead and source.ends_in(legal):
             _cut_in_head(region, name)
@@ -78,7 +74,7 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
 def _past_closer(region: Region, block: Block) -> Waiting:
     """Go past the closer of a call that cannot be read; the owner of later calls is unknown then."""
     source = region.source
-    closer = yield from source.find(matcher(block.closes))
+    closer = yield from source.find(markers.matcher(block.closes))
     source.pos += len(closer or "")
     region.after_unread = True
 
@@ -88,13 +84,13 @@ def _lead(region: Region, block: Block) -> Generator[None, None, str | None]:
     source, (opener, closer) = region.source, block.lead
     if not closer:
         return ""
-    if opener and (yield from source.take(matcher([opener]))) is None:
+    if opener and (yield from source.take(markers.matcher([opener]))) is None:
         return None
-    lead = yield from source.run(_IN_TAGS if opener else NAME, LONGEST)
-    end = matcher([closer])
-    if len(lead) <= LONGEST and (source.at_end or source.ends_in(end)):
+    lead = yield from source.run(_IN_TAGS if opener else names.NAME, names.LONGEST)
+    end = markers.matcher([closer])
+    if len(lead) <= names.LONGEST and (source.at_end or source.ends_in(end)):
         _cut_in_head(region)
-    if len(lead) > LONGEST or (yield from source.take(end)) is None:
+    if len(lead) > names.LONGEST or (yield from source.take(end)) is None:
         return None
     yield from source.space()
     return lead.strip()
@@ -124,7 +120,7 @@ def _separators_of(block: Block) -> tuple[str, ...]:
 def _separators(region: Region, block: Block) -> Generator[None, None, str | None]:
     """Skip the text between a name and its object; return the id in it."""
     source, id = region.source, None
-    separators = matcher(_separators_of(block))
+    separators = markers.matcher(_separators_of(block))
     while True:
         yield from source.space()
         literal = yield from source.take(separators)
@@ -132,7 +128,7 @@ def _separators(region: Region, block: Block) -> Generator[None, None, str | Non
             return id
         if literal == block.id_sep:
             yield from source.space()
-            id = yield from source.run(NAME, LONGEST)
+            id = yield from source.run(names.NAME, names.LONGEST)
 
 
 def read_object(region: Region, stops: tuple[str, ...], name: str) -> Generator[None, None, str]:
@@ -149,7 +145,7 @@ def read_object(region: Region, stops: tuple[str, ...], name: str) -> Generator[
             raise region.cut(name)
         raise Unreadable("unparseable", "no object follows the name", name)
     start = source.pos
-    outcome, too_deep = yield from extent(source, JSON, stops, region.limits.max_depth)
+    outcome, too_deep = yield from extents.extent(source, extents.JSON, stops, region.limits.max_depth)
     if outcome == "cut":
         raise region.cut(name)
     if outcome == "bad":
@@ -173,10 +169,10 @@ def _closer(region: Region, block: Block, name: str, id: str | None, arguments: 
         source.pos += 1
         end = source.pos
         following = yield from source.space()
-    while block.tails and (yield from source.take(matcher(block.tails))) is not None:
+    while block.tails and (yield from source.take(markers.matcher(block.tails))) is not None:
         end = source.pos
         yield from source.space()
-    closer = yield from source.take(matcher(block.closes))
+    closer = yield from source.take(markers.matcher(block.closes))
     if closer is not None:
         region.call(source.pos, name, arguments, id=id)
         return

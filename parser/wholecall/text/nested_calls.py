@@ -10,18 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from wholecall.text.heads import read_head
-from wholecall.text.markers import matcher
-from wholecall.text.names import LONGEST, cleaned
-from wholecall.text.region import Unreadable
-from wholecall.text.values import typed, written
+from wholecall.text import heads, markers, names
+from wholecall.text.region import Region, Unreadable
+from wholecall.text.values import Schema, typed, written
 
 if TYPE_CHECKING:
     from wholecall.text.records import Nested
-    from wholecall.text.region import Region
     from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
-    from wholecall.text.values import Schema
 
 _TAG: Final = re.compile(r"<(/?)([^<>/\s][^<>]*)>([\s\S]*)")
 _ITEM: Final = "item"
@@ -30,18 +26,18 @@ _ITEM: Final = "item"
 def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
     """Read the element after the opener."""
     source = region.source
-    head = yield from read_head(source, ">", "name=", eq=False, attr="name")
-    if head is None or not head.name.strip() or len(head.name) > LONGEST:
+    head = yield from heads.read_head(source, ">", "name=", eq=False, attr="name")
+    if head is None or not head.name.strip() or len(head.name) > names.LONGEST:
         region.reject()
     region.commit()
     start = source.pos
-    closer = yield from source.find(matcher(nested.closes))
+    closer = yield from source.find(markers.matcher(nested.closes))
     if closer is None:
         raise region.cut(head.name)
     body = source.text(start, source.pos)
     source.pos += len(closer)
     yield from _no_more(region, nested, head.name)
-    schema = region.declared.schema(cleaned(head.name, region.declared))
+    schema = region.declared.schema(names.cleaned(head.name, region.declared))
     arguments = _read(body, nested.token, schema, head.name, region.limits.max_depth)
     region.call(source.pos, head.name, written(arguments), edits=["translated"])
 
@@ -59,15 +55,15 @@ def _no_more(region: Region, nested: Nested, name: str) -> Waiting:
     if not region.wrapped:
         return
     tags = [opener.partition(" ")[0] for opener in nested.opens]  # a cut may leave only these
-    legal = matcher((*region.wrapped, *tags))
+    legal = markers.matcher((*region.wrapped, *tags))
     following = yield from source.space()
     goes_on = (yield from source.match(legal)) is None
-    has_token = (yield from source.match(matcher([nested.token]))) is not None
+    has_token = (yield from source.match(markers.matcher([nested.token]))) is not None
     if source.ended != "clean" and (not following or source.ends_in(legal)):
         raise region.cut(name)
     is_glued = source.pos == end and (following.isalnum() or following in _GLUED)
     if goes_on and (has_token or is_glued):
-        yield from source.find(matcher(region.wrapped))
+        yield from source.find(markers.matcher(region.wrapped))
         region.after_unread = True
         raise Unreadable("ambiguous", "its own markup stands behind its closer", name)
     source.pos = end

@@ -9,9 +9,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from wholecall.errors import UnknownDialect, choices
-from wholecall.text.formats import AUTO, FORMATS, text_formats
-from wholecall.text.models import text_format_of
-from wholecall.text.records import Format, Weak
+from wholecall.text import formats, models, records
 
 InReasoning = Literal["ignore", "unclosed", "call"]
 InFence = Literal["text", "call"]
@@ -20,7 +18,7 @@ InFence = Literal["text", "call"]
 class _Named(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A choice of calls in text by the name of its format, which may be given without its keyword."""
 
-    format: Union[str, Format] = "auto"
+    format: Union[str, records.Format] = "auto"
 
 
 class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -48,14 +46,16 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     prompt: str = ""
     in_reasoning: InReasoning = "unclosed"
     in_fence: InFence = "text"
-    weak: Union[AbstractSet[Weak], None] = None
+    weak: Union[AbstractSet[records.Weak], None] = None
 
     def __post_init__(self) -> None:
         self._checked("in_reasoning", InReasoning)
         self._checked("in_fence", InFence)
-        unknown = sorted((self.weak or frozenset()) - set(get_args(Weak)))
+        unknown = sorted((self.weak or frozenset()) - set(get_args(records.Weak)))
         if unknown:
-            raise ValueError(f"there is no weak shape {unknown[0]!r}; {choices(unknown[0], get_args(Weak))}")
+            raise ValueError(
+                f"there is no weak shape {unknown[0]!r}; {choices(unknown[0], get_args(records.Weak))}"
+            )
         if self.weak is not None:
             force_setattr(self, "weak", frozenset(self.weak))
         if self.model is not None:
@@ -68,39 +68,39 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
             raise ValueError(f"{name} is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
 
     def _of_model(self, model: str) -> str:
-        found = text_format_of(model)
+        found = models.text_format_of(model)
         if found is None:
             raise ValueError(
                 f"no format of calls in text is known for the model {model!r}; take format='auto'"
             )
-        if self.format not in (AUTO.name, found):
+        if self.format not in (formats.AUTO.name, found):
             raise ValueError(
                 f"the model {model!r} writes {found!r}; give the model or another format, not both"
             )
         return found
 
-    def read_as(self) -> Format:
+    def read_as(self) -> records.Format:
         """Return the format.
 
         Raises:
             UnknownDialect: there is no format of this name.
         """
-        if isinstance(self.format, Format):
+        if isinstance(self.format, records.Format):
             return self.format
-        if self.format == AUTO.name:
-            return AUTO
-        found = FORMATS.get(self.format)
+        if self.format == formats.AUTO.name:
+            return formats.AUTO
+        found = formats.FORMATS.get(self.format)
         if found is None:
-            hint = choices(self.format, text_formats(), of_model=text_format_of(self.format))
+            hint = choices(self.format, formats.text_formats(), of_model=models.text_format_of(self.format))
             raise UnknownDialect(f"there is no format {self.format!r} of calls in text; {hint}")
         return found
 
-    def weak_shapes(self) -> frozenset[Weak]:
+    def weak_shapes(self) -> frozenset[records.Weak]:
         """Return the shapes without a marker that count."""
         return frozenset(self.read_as().weak if self.weak is None else self.weak)
 
 
-TextWanted = Union[str, Format, TextCalls, None]
+TextWanted = Union[str, records.Format, TextCalls, None]
 
 
 def text_calls(wanted: TextWanted) -> TextCalls | None:
@@ -109,4 +109,4 @@ def text_calls(wanted: TextWanted) -> TextCalls | None:
     Raises:
         UnknownDialect: there is no format of this name.
     """
-    return TextCalls(wanted) if isinstance(wanted, (str, Format)) else wanted
+    return TextCalls(wanted) if isinstance(wanted, (str, records.Format)) else wanted

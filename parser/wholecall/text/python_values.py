@@ -15,8 +15,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from wholecall.arguments.equal import spelled_alike
-from wholecall.arguments.tokens import holds_half
+from wholecall.arguments import equal, tokens
 from wholecall.types import DropReason
 
 # The meaning of `max_depth=None`: deeper values could be read, but the readers and writers of JSON recurse.
@@ -170,7 +169,7 @@ def _meaning_or_json(match: re.Match[str]) -> str:
 
 def whole_characters(text: str) -> str | None:
     """Join the halves of surrogate pairs; None for an unpaired half, which JSON cannot hold."""
-    if not holds_half(text):
+    if not tokens.holds_half(text):
         return text
     try:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
@@ -186,7 +185,7 @@ _MORE: Final = object()
 
 def _add(members: dict[str, Any], key: str, value: Any) -> None:
     """Add a member; a repeated one has to be equal."""
-    if key in members and not spelled_alike(members[key], value):
+    if key in members and not equal.spelled_alike(members[key], value):
         raise NotPython("duplicate_key")
     members[key] = value
 

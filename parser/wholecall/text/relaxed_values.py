@@ -13,8 +13,7 @@ import math
 import re
 from typing import Any, Final
 
-from wholecall.arguments.equal import spelled_alike
-from wholecall.arguments.tokens import STRING
+from wholecall.arguments import equal, tokens
 from wholecall.text.python_values import DEEPEST, MOST_DIGITS, whole_characters
 from wholecall.types import DropReason
 
@@ -94,7 +93,7 @@ class _Open:
         if self.closer == "]":
             self.items.append(value)
             return
-        if self.key in self.members and not spelled_alike(self.members[self.key], value):
+        if self.key in self.members and not equal.spelled_alike(self.members[self.key], value):
             raise NotRelaxed("duplicate_key")
         self.members[self.key] = value
 
@@ -115,7 +114,7 @@ _QUOTED = re.compile(
 )  # a piece of a delimiter, or quotes that have two readings
 _BARE_WORD = re.compile(r'[^\s{}\[\],":]+')
 _COLON = re.compile(r"\s*:")
-_JSON_STRING = re.compile(STRING)
+_JSON_STRING = re.compile(tokens.STRING)
 # Text without quotes, by the bracket around it. Brackets are data (`a[0]`) where they cannot end it.
 _UNQUOTED: Final = {"}": re.compile(r'[^,{}"]+'), "]": re.compile(r'[^,{}\[\]"]+')}
 # `Paris unit:c`: perhaps a member after a missing comma. `see https://…` is not.

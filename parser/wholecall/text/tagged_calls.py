@@ -11,21 +11,16 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from wholecall.text import markers, named_calls, names, values
 from wholecall.text.heads import Head, read_key, read_tag_head
-from wholecall.text.markers import matcher
-from wholecall.text.named_calls import read_object
-from wholecall.text.names import LONGEST, NAME, cleaned
 from wholecall.text.own_markup import Own, Taken, own_markup
-from wholecall.text.region import Unreadable
+from wholecall.text.region import Region, Unreadable
 from wholecall.text.value_ends import Shape, read_value_end
-from wholecall.text.values import is_half_quoted, json_typed, quoted, self_typed, typed, written
 
 if TYPE_CHECKING:
     from wholecall.text.records import Block, Params, Tag
-    from wholecall.text.region import Region
     from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
-    from wholecall.text.values import Schema
     from wholecall.types import EditKind
 
 
@@ -33,9 +28,9 @@ def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
     """Read the tag after the opener."""
     source = region.source
     head = yield from read_tag_head(source, tag, region.opener)
-    if head is None or len(head.name) > LONGEST:
+    if head is None or len(head.name) > names.LONGEST:
         region.reject()
-    name = cleaned(head.name, region.declared)
+    name = names.cleaned(head.name, region.declared)
     if tag.bare == "line" and not region.wrapped and not (region.at_line and name in region.declared):
         region.reject()
     if head.closed:
@@ -44,7 +39,7 @@ def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
     following = yield from source.space()
     around = rules.opens_of(region.wrapped)
     shape = Shape(head.name, tag.params, tag.closes, tag.opens, tag, around)
-    legal = matcher((*tag.params.opens, *tag.closes, "{"))
+    legal = markers.matcher((*tag.params.opens, *tag.closes, "{"))
     if following and (yield from source.match(legal)) is None:
         region.reject()
     region.commit()
@@ -60,12 +55,14 @@ def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, No
     if params is None:
         return False
     start = source.pos
-    name = (yield from _name_of_kind(region, block)) or (yield from source.run(NAME, LONGEST))
-    if not 0 < len(name) <= LONGEST:
+    name = (yield from _name_of_kind(region, block)) or (yield from source.run(names.NAME, names.LONGEST))
+    if not 0 < len(name) <= names.LONGEST:
         return False
     good = yield from _behind_name(region, block)
-    if good and not (region.at_line or cleaned(name, region.declared) in region.declared):
-        good = (yield from source.match(matcher(block.closes))) is None  # a word between tags in a sentence
+    if good and not (region.at_line or names.cleaned(name, region.declared) in region.declared):
+        good = (
+            yield from source.match(markers.matcher(block.closes))
+        ) is None  # a word between tags in a sentence
     if not good:
         source.pos = start
         return False
@@ -88,12 +85,12 @@ def read_parameters(
 def _name_of_kind(region: Region, block: Block) -> Generator[None, None, str]:
     """Return the name in the line after the word for what is called, if its object follows; else the cursor stays."""
     source, start = region.source, region.source.pos
-    if block.kinds and (yield from source.take(matcher(block.kinds))) is not None:
-        name = yield from source.run(NAME, LONGEST)
+    if block.kinds and (yield from source.take(markers.matcher(block.kinds))) is not None:
+        name = yield from source.run(names.NAME, names.LONGEST)
         end = source.pos
         following = yield from source.space()
         is_one = not following or (following == "{" and source.pos != end)
-        if is_one and 0 < len(name) <= LONGEST:
+        if is_one and 0 < len(name) <= names.LONGEST:
             source.pos = end
             return name
         source.pos = start
@@ -104,7 +101,7 @@ def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
     """Go past the end of a name before pairs; return whether it is legal there."""
     source = region.source
     assert block.pairs is not None
-    legal = matcher(
+    legal = markers.matcher(
         (*block.seps, *block.head_ends, *block.pairs.opens, *block.closes, "{", "\n", "\\n", "\r\n")
     )
     if (yield from source.space_in_line()) == "":
@@ -123,10 +120,10 @@ def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
 def _object_body(region: Region, shape: Shape) -> Waiting:
     """Read one JSON object in place of parameters."""
     source = region.source
-    arguments = yield from read_object(region, shape.closes, shape.name)
+    arguments = yield from named_calls.read_object(region, shape.closes, shape.name)
     end = source.pos
     yield from source.space()
-    if (yield from source.take(matcher(shape.closes))) is not None:
+    if (yield from source.take(markers.matcher(shape.closes))) is not None:
         region.call(source.pos, shape.name, arguments)
         return
     source.pos = end  # nothing can be missing in a whole object
@@ -145,10 +142,10 @@ class _Given(NamedTuple):
 def _parameters(region: Region, shape: Shape) -> Waiting:
     """Read parameters up to the end of the call."""
     source, params = region.source, shape.params
-    schema = region.declared.schema(cleaned(shape.name, region.declared))
+    schema = region.declared.schema(names.cleaned(shape.name, region.declared))
     given: dict[str, Any] = {}
     missing = False
-    marks = matcher((*params.opens, *shape.closes, *region.wrapped))
+    marks = markers.matcher((*params.opens, *shape.closes, *region.wrapped))
     own = own_markup(params, shape.closes, shape.again, (*region.wrapped, *shape.around))
     while True:
         end = source.pos
@@ -210,12 +207,12 @@ def _no_more(region: Region, shape: Shape, own: Own) -> Waiting:
 
 def _tell(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool) -> None:
     edits: tuple[EditKind, ...] = ("translated", "closer_missing") if missing else ("translated",)
-    region.call(region.source.pos, shape.name, written(given), edits=edits)
+    region.call(region.source.pos, shape.name, values.written(given), edits=edits)
 
 
 def _to_closer(region: Region, shape: Shape) -> Waiting:
     source = region.source
-    closer = yield from source.find(matcher(shape.closes))
+    closer = yield from source.find(markers.matcher(shape.closes))
     if closer is not None:
         source.pos += len(closer)
 
@@ -224,7 +221,7 @@ def _to_closer(region: Region, shape: Shape) -> Waiting:
 
 
 def _parameter(
-    region: Region, shape: Shape, own: Own, schema: Schema, given: dict[str, Any], opener: str
+    region: Region, shape: Shape, own: Own, schema: values.Schema, given: dict[str, Any], opener: str
 ) -> Generator[None, None, _Given]:
     """Read the parameter after its opener."""
     source, params = region.source, shape.params
@@ -244,7 +241,7 @@ def _parameter(
         taken = Taken(head.name, given.keys(), schema.properties)
         if own.is_in_doubt(raw, taken, closed=end.closed):
             yield from _in_doubt(region, shape)
-    if params.typing == "quoted" and is_half_quoted(raw):
+    if params.typing == "quoted" and values.is_half_quoted(raw):
         yield from _in_doubt(region, shape)
     return _Given(head.name, _typed(region, params, schema, head, _trimmed(raw, params)), end.closed)
 
@@ -256,15 +253,15 @@ def _in_doubt(region: Region, shape: Shape) -> Waiting:
         Unreadable: always; the cursor is after the next closer then.
     """
     source = region.source
-    closer = yield from source.find(matcher((*shape.closes, *region.wrapped)))
+    closer = yield from source.find(markers.matcher((*shape.closes, *region.wrapped)))
     if closer in shape.closes:
         source.pos += len(closer)
     region.after_unread = True
     raise Unreadable("ambiguous", "its own markup stands where a value or the call may end", shape.name)
 
 
-_CDATA_OPENS: Final = matcher(["<![CDATA["])
-_CDATA_CLOSES: Final = matcher(["]]>"])
+_CDATA_OPENS: Final = markers.matcher(["<![CDATA["])
+_CDATA_CLOSES: Final = markers.matcher(["]]>"])
 
 
 def _cdata(region: Region, params: Params, shape: Shape) -> Generator[None, None, str | None]:
@@ -278,7 +275,7 @@ def _cdata(region: Region, params: Params, shape: Shape) -> Generator[None, None
         source.pos = start
         return None
     first = source.pos
-    closers = matcher(params.closes)
+    closers = markers.matcher(params.closes)
     while True:
         if (yield from source.find(_CDATA_CLOSES)) is None:
             raise region.cut(shape.name)
@@ -304,14 +301,14 @@ def _trimmed(raw: str, params: Params) -> str:
     return raw.removeprefix(end).removesuffix(end)
 
 
-def _typed(region: Region, params: Params, schema: Schema, head: Head, raw: str) -> Any:
+def _typed(region: Region, params: Params, schema: values.Schema, head: Head, raw: str) -> Any:
     """Return the meaning of a raw value: the format's own word for its type wins, then the tool's schema."""
     depth, kinds = region.limits.max_depth, schema.kinds(head.name)
     if params.typing == "quoted":
-        return quoted(raw, kinds, max_depth=depth)
+        return values.quoted(raw, kinds, max_depth=depth)
     said = head.attributes.get("string" if params.typing == "string_attr" else "type")
     if params.typing == "string_attr" and said is not None:
-        return raw if said == "true" else json_typed(raw, kinds, max_depth=depth)
+        return raw if said == "true" else values.json_typed(raw, kinds, max_depth=depth)
     if params.typing == "type_attr" and said is not None:
-        return self_typed(raw, said, kinds, max_depth=depth)
-    return typed(raw, kinds, max_depth=depth)
+        return values.self_typed(raw, said, kinds, max_depth=depth)
+    return values.typed(raw, kinds, max_depth=depth)

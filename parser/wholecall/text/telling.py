@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Final
 
-from wholecall.text.markers import matcher
+from wholecall.text.markers import Matcher, matcher
 from wholecall.text.outputs import Markup, Output, Shown, Unread, Written
 from wholecall.text.region import Region
 from wholecall.text.source import Source
@@ -14,7 +14,6 @@ from wholecall.text.state import State
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
-    from wholecall.text.markers import Matcher
     from wholecall.text.options import InFence
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared

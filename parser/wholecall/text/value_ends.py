@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from wholecall.text.heads import read_key, read_tag_head
-from wholecall.text.markers import matcher
-from wholecall.text.names import LONGEST, NAME
+from wholecall.text import heads, markers, names
 
 if TYPE_CHECKING:
     from wholecall.text.own_markup import Own
@@ -90,10 +88,10 @@ def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, boo
     source = region.source
     if not (yield from source.space(_LONGEST_SPACE)):
         return True
-    mark = yield from source.take(matcher((*shape.params.opens, *shape.closes, *region.wrapped)))
+    mark = yield from source.take(markers.matcher((*shape.params.opens, *shape.closes, *region.wrapped)))
     if mark is None or mark not in shape.params.opens:
         return mark is not None
-    return (yield from read_key(source, shape.params, mark)) is not None
+    return (yield from heads.read_key(source, shape.params, mark)) is not None
 
 
 def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[None, None, bool]:
@@ -101,18 +99,18 @@ def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[Non
     source = region.source
     if not (yield from source.space(_LONGEST_SPACE)):
         return source.ended == "clean"
-    others = matcher([other for other in region.wrapped if other != closer])
+    others = markers.matcher([other for other in region.wrapped if other != closer])
     if (yield from source.match(others)) is not None:
         return True
-    opener = yield from source.take(matcher(shape.again))
+    opener = yield from source.take(markers.matcher(shape.again))
     if opener is None:
         return False
     if shape.tag is not None:
-        return (yield from read_tag_head(source, shape.tag, opener)) is not None
+        return (yield from heads.read_tag_head(source, shape.tag, opener)) is not None
     yield from source.space()
-    if not (yield from source.run(NAME, LONGEST)):
+    if not (yield from source.run(names.NAME, names.LONGEST)):
         return False
-    legal = matcher(("\n", *shape.params.opens, *shape.closes))
+    legal = markers.matcher(("\n", *shape.params.opens, *shape.closes))
     yield from source.space_in_line()
     return (yield from source.match(legal)) is not None
 
@@ -130,7 +128,7 @@ def _begins_next(
     if not line[1] or line[2].strip():
         return False
     source.pos += len(opener)
-    head = yield from read_key(source, shape.params, opener)
+    head = yield from heads.read_key(source, shape.params, opener)
     if head is None and source.ended != "clean" and _is_cut(source, shape.params):
         raise region.cut(shape.name)
     if head is None or head.name in given:
@@ -142,5 +140,5 @@ def _is_cut(source: Source, params: Params) -> bool:
     """Return whether the text ends at the cursor, or in a marker of a parameter's head there."""
     marks = (params.key_closes, params.type_opens, params.type_closes, params.value_opens)
     return source.eof and (
-        source.pos == source.size or source.ends_in(matcher([mark for mark in marks if mark]))
+        source.pos == source.size or source.ends_in(markers.matcher([mark for mark in marks if mark]))
     )

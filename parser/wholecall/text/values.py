@@ -18,8 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.arguments.equal import spelled_alike
-from wholecall.arguments.tokens import members, nesting
+from wholecall.arguments import equal, tokens
 from wholecall.calls.tools.spelling import TYPES, target, type_named
 from wholecall.text.python_values import DEEPEST, NotPython, python_value
 
@@ -328,7 +327,7 @@ def _python(text: str, max_depth: int | None) -> Any:
 def _json(text: str, max_depth: int | None) -> Any:
     """Return the value of strict JSON, `_MISSING` for anything else."""
     most = DEEPEST if max_depth is None else max_depth
-    if text.count("{") + text.count("[") > most and nesting(text).depth > most:
+    if text.count("{") + text.count("[") > most and tokens.nesting(text).depth > most:
         return _MISSING
     try:
         value = _decode(text)
@@ -344,7 +343,7 @@ class _DifferingError(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found and not spelled_alike(found[key], value):
+        if key in found and not equal.spelled_alike(found[key], value):
             raise _DifferingError
         found[key] = value
     return found
@@ -352,7 +351,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _tells_twice(text: str, value: Any) -> bool:
     """Return whether an object in valid JSON has one key with two values; reread only if the decoder lost members."""
-    if members(text) == _count_members(value):
+    if tokens.members(text) == _count_members(value):
         return False
     try:
         json.loads(text, object_pairs_hook=_unique)

@@ -12,17 +12,10 @@ import re
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Final
 
-from wholecall.text.blocks import begins_call, read_python, read_relaxed
-from wholecall.text.envelopes import ARGUMENTS, IDS, NAMES, WRAPPERS
-from wholecall.text.json_calls import read_json
-from wholecall.text.markers import matcher
-from wholecall.text.names import LONGEST, NAME, cleaned
+from wholecall.text import blocks, envelopes, json_calls, markers, names, records, rules, values
 from wholecall.text.outputs import Written
 from wholecall.text.python_values import NotPython, python_calls
-from wholecall.text.records import Block
 from wholecall.text.region import NotOne, Region, Unreadable
-from wholecall.text.rules import FENCE, JSON_FENCES
-from wholecall.text.values import written
 
 if TYPE_CHECKING:
     from wholecall.text.source import Waiting
@@ -30,14 +23,16 @@ if TYPE_CHECKING:
 
 _Shape = Callable[["Teller", Region], Generator[None, None, None]]
 
-_BARE: Final = Block(opens=("{",))
-_FENCES: Final = matcher(JSON_FENCES)
-_END_FENCE: Final = matcher([FENCE])
-_KEYS: Final = frozenset((*NAMES, *ARGUMENTS, *IDS, *WRAPPERS, "type", "tool_calls"))
+_BARE: Final = records.Block(opens=("{",))
+_FENCES: Final = markers.matcher(rules.JSON_FENCES)
+_END_FENCE: Final = markers.matcher([rules.FENCE])
+_KEYS: Final = frozenset(
+    (*envelopes.NAMES, *envelopes.ARGUMENTS, *envelopes.IDS, *envelopes.WRAPPERS, "type", "tool_calls")
+)
 _KEY: Final = re.compile(r'"[^"\\\n]*')
 _LINE: Final = re.compile(r"[^\n]*")
 _LONGEST_LINE: Final = 1024
-_ENDS_INPUT: Final = matcher(["\nObservation", "\nThought:", "\nFinal Answer:", "\nAction:"])
+_ENDS_INPUT: Final = markers.matcher(["\nObservation", "\nThought:", "\nFinal Answer:", "\nAction:"])
 
 
 def read_weak(teller: Teller, literal: str) -> Generator[None, None, bool]:
@@ -104,7 +99,7 @@ def _counts(teller: Teller, item: object) -> bool:
 
 def _json(teller: Teller, region: Region) -> Waiting:
     yield from _is_envelope(region)
-    yield from read_json(region, _BARE, teller.rules, fenced=False)
+    yield from json_calls.read_json(region, _BARE, teller.rules, fenced=False)
 
 
 def _is_envelope(region: Region) -> Waiting:
@@ -115,12 +110,12 @@ def _is_envelope(region: Region) -> Waiting:
     """
     source = region.source
     start = source.pos
-    if (yield from source.take(matcher(["["]))) is not None:
+    if (yield from source.take(markers.matcher(["["]))) is not None:
         yield from source.space()
-    if (yield from source.take(matcher(["{"]))) is None:
+    if (yield from source.take(markers.matcher(["{"]))) is None:
         region.reject()
     yield from source.space()
-    key = yield from source.run(_KEY, LONGEST)
+    key = yield from source.run(_KEY, names.LONGEST)
     if key[1:] not in _KEYS:
         region.reject()
     source.pos = start
@@ -131,7 +126,7 @@ def _fenced(teller: Teller, region: Region) -> Waiting:
     yield from source.take(_FENCES)
     yield from source.space()
     yield from _is_envelope(region)
-    yield from read_json(region, _BARE, teller.rules, fenced=False)
+    yield from json_calls.read_json(region, _BARE, teller.rules, fenced=False)
     yield from source.space()
     if (yield from source.take(_END_FENCE)) is None:
         region.reject()
@@ -141,28 +136,28 @@ def _fenced(teller: Teller, region: Region) -> Waiting:
 def _python(teller: Teller, region: Region) -> Waiting:
     source = region.source
     start = source.pos
-    is_call = yield from begins_call(region)
+    is_call = yield from blocks.begins_call(region)
     if not is_call:
         region.reject()
     source.pos += 1
     yield from source.space()
-    name = yield from source.run(NAME, LONGEST)
-    if cleaned(name, teller.declared) not in teller.declared:
+    name = yield from source.run(names.NAME, names.LONGEST)
+    if names.cleaned(name, teller.declared) not in teller.declared:
         region.reject()
     source.pos = start
-    yield from read_python(region, frozenset())
+    yield from blocks.read_python(region, frozenset())
 
 
 def _calls(_teller: Teller, region: Region) -> Waiting:
-    yield from read_python(region, frozenset())
+    yield from blocks.read_python(region, frozenset())
 
 
 def _relaxed(_teller: Teller, region: Region) -> Waiting:
-    yield from read_relaxed(region, frozenset())
+    yield from blocks.read_relaxed(region, frozenset())
 
 
-_ACTION: Final = matcher(["Action:"])
-_INPUT: Final = matcher(["Action Input:"])
+_ACTION: Final = markers.matcher(["Action:"])
+_INPUT: Final = markers.matcher(["Action Input:"])
 
 
 def _action(teller: Teller, region: Region) -> Waiting:
@@ -173,7 +168,7 @@ def _action(teller: Teller, region: Region) -> Waiting:
     fence = yield from source.take(_FENCES)
     yield from source.space()
     yield from _is_envelope(region)
-    yield from read_json(region, _BARE, teller.rules, fenced=fence is not None)
+    yield from json_calls.read_json(region, _BARE, teller.rules, fenced=fence is not None)
 
 
 def _react(teller: Teller, region: Region) -> Waiting:
@@ -196,7 +191,7 @@ def _react(teller: Teller, region: Region) -> Waiting:
         region.call(
             source.pos, name, _input(teller, name, raw), edits=[] if raw[:1] == "{" else ["translated"]
         )
-    yield from source.find(matcher([]))  # to the end
+    yield from source.find(markers.matcher([]))  # to the end
 
 
 def _keyword_call(teller: Teller, region: Region, line: str) -> None:
@@ -206,7 +201,7 @@ def _keyword_call(teller: Teller, region: Region, line: str) -> None:
         raise NotOne from None
     if len(calls) != 1:
         raise NotOne
-    region.call(region.source.pos, calls[0].name, written(calls[0].arguments), edits=["translated"])
+    region.call(region.source.pos, calls[0].name, values.written(calls[0].arguments), edits=["translated"])
 
 
 def _input(teller: Teller, name: str, raw: str) -> str:
@@ -218,7 +213,7 @@ def _input(teller: Teller, name: str, raw: str) -> str:
         raise NotOne
     (key,) = properties
     value: dict[str, Any] = {key: raw.strip("\"'") if raw[:1] == raw[-1:] else raw}
-    return written(value)
+    return values.written(value)
 
 
 _READERS: Final[dict[str, _Shape]] = {
@@ -233,7 +228,7 @@ _READERS: Final[dict[str, _Shape]] = {
 _FIRST: Final[dict[str, tuple[str, ...]]] = {
     "json": ("{", "["),
     "python": ("[",),
-    "fenced": (FENCE,),
+    "fenced": (rules.FENCE,),
     "relaxed": ("call:",),
     "action": ("Action:",),
     "react": ("Action:",),

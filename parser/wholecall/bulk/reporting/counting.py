@@ -20,19 +20,9 @@ import pyarrow.compute
 
 from wholecall.bulk.failures import StoreFailed
 from wholecall.bulk.output_folder import Folder
+from wholecall.bulk.reporting import result, vectors
 from wholecall.bulk.reporting.groups import GROUPS, NO_CALL, Groups
-from wholecall.bulk.reporting.result import (
-    BulkReport,
-    Counts,
-    Duplicates,
-    FinishCount,
-    Group,
-    Unreadable,
-    Worst,
-    merged,
-)
 from wholecall.bulk.reporting.tables import Window, found, windows
-from wholecall.bulk.reporting.vectors import coded, numbers, tallied
 from wholecall.recordings.counts import OTHERS
 
 _private = True
@@ -45,7 +35,7 @@ _DIGITS: Final = 16  # of a hash in base 16: 64 bits distinguish a million hashe
 
 def report(
     *paths: str | os.PathLike[str], by: Iterable[str] = ("provider", "model"), least: int = 30
-) -> BulkReport:
+) -> result.BulkReport:
     """Return counts of recordings and calls.
 
     The tables are read once, some thousands of rows at a time, and without the texts of arguments.
@@ -89,7 +79,7 @@ class _Counting:
         self._groups = Groups(by)
         self._tools = self._groups if by == ("tool",) else Groups(("tool",))
         self._all = Groups(()) if "tool" in by else None  # where the groups do not add up to the total
-        self._unreadable = Unreadable()
+        self._unreadable = result.Unreadable()
         self._finishes, self._hashes, self._worsts = Finishes(), Hashes(), Worsts()
         self._missing = self.waiting = 0
 
@@ -105,7 +95,7 @@ class _Counting:
         for counter in (self._finishes, self._hashes, self._worsts):
             counter.add(good)
 
-    def report(self, least: int) -> BulkReport:
+    def report(self, least: int) -> result.BulkReport:
         """Return the report.
 
         Raises:
@@ -117,10 +107,10 @@ class _Counting:
                 "belong together"
             )
         by_tool = {key: counts for key, counts in self._tools.counts.items() if key != (NO_CALL,)}
-        return BulkReport(
+        return result.BulkReport(
             by=self._by,
             least=least,
-            total=merged((self._all or self._groups).counts.values()),
+            total=result.merged((self._all or self._groups).counts.values()),
             unreadable=self._unreadable,
             missing=self._missing,
             waiting=self.waiting,
@@ -140,21 +130,21 @@ def _missing(window: Window) -> int:
     return wanted - found
 
 
-def _ranked(groups: dict[tuple[str, ...], Counts], least: int) -> tuple[Group, ...]:
+def _ranked(groups: dict[tuple[str, ...], result.Counts], least: int) -> tuple[result.Group, ...]:
     """Return groups by their drop rate, the worst first; after them the groups with few calls, the largest first."""
 
-    def order(group: Group) -> tuple[bool, float, int, tuple[str, ...]]:
+    def order(group: result.Group) -> tuple[bool, float, int, tuple[str, ...]]:
         rate = group.counts.drop_rate
         is_ranked = rate.whole >= least
         return not is_ranked, -(rate.share or 0) if is_ranked else 0, -rate.whole, group.key
 
-    return tuple(sorted((Group(*item) for item in groups.items()), key=order))
+    return tuple(sorted((result.Group(*item) for item in groups.items()), key=order))
 
 
 # --- unreadable recordings, ends of turns, duplicates, and the worst -------------------------------------
 
 
-def readable(window: Window, unreadable: Unreadable) -> Window:
+def readable(window: Window, unreadable: result.Unreadable) -> Window:
     """Return a window without its unreadable recordings, which are counted."""
     is_good = window.recordings["trouble"].is_null()
     if pc.all(is_good).as_py() in {True, None}:
@@ -185,15 +175,15 @@ class Finishes:
 
     def add(self, window: Window) -> None:
         """Count the recordings of a window."""
-        columns = (coded(window.recordings[name]) for name in ("provider_finish", "finish"))
-        for provider, ours, count in tallied(*columns):
+        columns = (vectors.coded(window.recordings[name]) for name in ("provider_finish", "finish"))
+        for provider, ours, count in vectors.tallied(*columns):
             is_full = len(self._counts) >= _MOST_ENDS and (provider, ours) not in self._counts
             self._counts[(OTHERS, OTHERS) if is_full else (provider, ours)] += count
 
-    def found(self) -> tuple[FinishCount, ...]:
+    def found(self) -> tuple[result.FinishCount, ...]:
         """Return the counts, the most frequent first."""
         order = sorted(self._counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
-        return tuple(FinishCount(provider, ours, count) for (provider, ours), count in order)
+        return tuple(result.FinishCount(provider, ours, count) for (provider, ours), count in order)
 
 
 class Hashes:
@@ -231,12 +221,12 @@ class Hashes:
             self._limit //= 2
             self._kept = self._below(self._kept)
 
-    def found(self) -> Duplicates:
+    def found(self) -> result.Duplicates:
         """Return how many different hashes there are."""
         self._unite()
         all_of, limit = 16**_DIGITS, self._limit
         distinct = min(len(self._kept) * all_of // limit, self._hashed)
-        return Duplicates(self._hashed, distinct, exact=limit == all_of)
+        return result.Duplicates(self._hashed, distinct, exact=limit == all_of)
 
 
 def _hash_table(hashes: Any) -> Any:
@@ -247,7 +237,7 @@ class Worsts:
     """Keeps the recordings with the most drops and faults; among equal recordings the first ids in the alphabet."""
 
     def __init__(self) -> None:
-        self._kept: list[Worst] = []
+        self._kept: list[result.Worst] = []
 
     def add(self, window: Window) -> None:
         """Add the recordings of a window."""
@@ -259,12 +249,12 @@ class Worsts:
         self._kept += [_worst(window, row, dropped) for row in bad.take(order).to_pylist()]
         self._kept = sorted(self._kept, key=_order)[:_N_WORST]
 
-    def found(self) -> tuple[Worst, ...]:
+    def found(self) -> tuple[result.Worst, ...]:
         """Return them, the worst first."""
         return tuple(self._kept)
 
 
-def _order(one: Worst) -> tuple[int, str]:
+def _order(one: result.Worst) -> tuple[int, str]:
     return -one.dropped - one.faults, one.recording_id or ""  # engines give nulls
 
 
@@ -276,17 +266,17 @@ def _scores(window: Window) -> tuple[Any, Any]:
         pc.list_parent_indices(window.recordings["faults"]).cast(pa.int64()),
     ]
     counted = pc.value_counts(
-        pa.concat_arrays([numbers(window.n_recordings), *found])
+        pa.concat_arrays([vectors.numbers(window.n_recordings), *found])
     )  # each number once more, to keep their order
     return is_dropped, pc.subtract(counted.field(1), 1)
 
 
-def _worst(window: Window, row: int, is_dropped: Any) -> Worst:
+def _worst(window: Window, row: int, is_dropped: Any) -> result.Worst:
     its = {name: window.recordings[name][row].as_py() for name in _SHOWN}
     faults, form = its.pop("faults") or [], its.pop("form")
     reasons = window.calls["reason"].filter(pc.and_(is_dropped, pc.equal(window.owners, row))).to_pylist()
     words = Counter([reason or "unknown" for reason in reasons] + faults)
-    return Worst(
+    return result.Worst(
         **its,
         is_file=form is not None,
         dropped=len(reasons),

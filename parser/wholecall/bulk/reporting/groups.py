@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute
 
+from wholecall.bulk.reporting import vectors
 from wholecall.bulk.reporting.result import SECONDS, Counts, Histogram
 from wholecall.bulk.reporting.tables import Window
-from wholecall.bulk.reporting.vectors import Coded, coded, constant, distinct, numbers, summed, tallied
 from wholecall.recordings.counts import OTHERS
 
 _private = True
@@ -42,7 +42,7 @@ class Members(NamedTuple):
     """
 
     recordings: dict[str, Any]
-    groups: Coded
+    groups: vectors.Coded
     of_calls: Any
 
 
@@ -75,7 +75,7 @@ class Groups:
         return self.counts.setdefault(key, Counts())
 
     def _members(self, window: Window) -> Members:
-        keys = constant((), window.n_recordings)
+        keys = vectors.constant((), window.n_recordings)
         for name in self._by:
             if name != "tool":
                 keys = keys.crossed(_named(window, name))
@@ -84,38 +84,38 @@ class Groups:
         return _by_tool(window, keys)
 
 
-def _named(window: Window, name: str) -> Coded:
+def _named(window: Window, name: str) -> vectors.Coded:
     """Return the group columns of each recording; a folder is the folder of its source."""
     if name == "folder":
         inside = pc.replace_substring_regex(window.recordings["source"], r"(^|/)[^/]*$", r"\1")
         names = pc.replace_substring_regex(pc.if_else(pc.equal(inside, ""), HERE, inside), r"(.)/$", r"\1")
     else:
         names = window.recordings[name]
-    return coded(pc.fill_null(names, UNKNOWN))
+    return vectors.coded(pc.fill_null(names, UNKNOWN))
 
 
-def _by_tool(window: Window, keys: Coded) -> Members:
+def _by_tool(window: Window, keys: vectors.Coded) -> Members:
     """Return a member for each tool of each recording, and one for each recording without a call."""
-    tools = coded(pc.fill_null(window.calls["name"], NO_NAME))
-    of_calls, owners, called = distinct(window.owners, window.n_recordings, tools)
-    rows = numbers(window.n_recordings)
+    tools = vectors.coded(pc.fill_null(window.calls["name"], NO_NAME))
+    of_calls, owners, called = vectors.distinct(window.owners, window.n_recordings, tools)
+    rows = vectors.numbers(window.n_recordings)
     idle = rows.filter(pc.invert(pc.is_in(rows, value_set=owners)))
     owners = pa.concat_arrays([owners, idle])
     nothing = pa.repeat(pa.scalar(len(called.values), pa.int64()), len(idle))
-    tools = Coded(pa.concat_arrays([called.codes, nothing]), [*called.values, NO_CALL])
+    tools = vectors.Coded(pa.concat_arrays([called.codes, nothing]), [*called.values, NO_CALL])
     recordings = {name: window.recordings[name].take(owners) for name in _COUNTED}
     return Members(recordings, keys.take(owners).crossed(tools), of_calls)
 
 
 # Findings: for each kind the numbers of the members that have one, and the words, one entry for each finding.
 
-Findings = dict[str, tuple[Any, Coded]]
+Findings = dict[str, tuple[Any, vectors.Coded]]
 
 
-def _findings(members: Members, calls: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, Coded]]]:
+def _findings(members: Members, calls: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, vectors.Coded]]]:
     dropped = _is(calls["outcome"], "dropped")
     reasons = pc.fill_null(calls["reason"].filter(dropped), UNKNOWN)
-    yield "dropped", (members.of_calls.filter(dropped), coded(reasons))
+    yield "dropped", (members.of_calls.filter(dropped), vectors.coded(reasons))
     for kind in ("faults", "anomalies"):
         rows, words = _said(members.recordings[kind])
         yield kind, (rows, words)
@@ -124,30 +124,30 @@ def _findings(members: Members, calls: dict[str, Any]) -> Iterator[tuple[str, tu
         yield kind, (members.of_calls.take(rows), words)
 
 
-def _said(lists: Any) -> tuple[Any, Coded]:
+def _said(lists: Any) -> tuple[Any, vectors.Coded]:
     """Return the words of lists, and the number of the list of each."""
     words = pc.fill_null(pc.list_flatten(lists), UNKNOWN)
-    return pc.list_parent_indices(lists).cast(pa.int64()), coded(words)
+    return pc.list_parent_indices(lists).cast(pa.int64()), vectors.coded(words)
 
 
 def _is(column: Any, word: str) -> Any:
     return pc.equal(column, pa.scalar(word, column.type)).fill_null(_FALSE)
 
 
-def _add_findings(groups: Coded, found: Findings) -> None:
+def _add_findings(groups: vectors.Coded, found: Findings) -> None:
     for kind, (rows, words) in found.items():
-        for counts, word, count in tallied(groups.take(rows), words):
+        for counts, word, count in vectors.tallied(groups.take(rows), words):
             counts.find(kind, word, count)
-        _, owners, once = distinct(rows, len(groups.codes), words)
-        for counts, word, count in tallied(groups.take(owners), once):
+        _, owners, once = vectors.distinct(rows, len(groups.codes), words)
+        for counts, word, count in vectors.tallied(groups.take(owners), once):
             counts.seen[kind].add(word, count)
 
 
 # Numbers.
 
 
-def _add_recordings(groups: Coded, members: Members, found: Findings) -> None:
-    columns, rows = members.recordings, numbers(len(groups.codes))
+def _add_recordings(groups: vectors.Coded, members: Members, found: Findings) -> None:
+    columns, rows = members.recordings, vectors.numbers(len(groups.codes))
     odd = pa.concat_arrays([its for its, _ in found.values()])
     sums_of = {
         "recordings": pc.is_valid(rows),
@@ -155,14 +155,14 @@ def _add_recordings(groups: Coded, members: Members, found: Findings) -> None:
         "with_tokens": columns["output_tokens"].is_valid(),
         **{name: columns[name] for name in _SUMS},
     }
-    for counts, sums in summed(groups, sums_of):
+    for counts, sums in vectors.summed(groups, sums_of):
         counts.add(sums)
     for name in SECONDS:
         for counts, bucket, count in _spread(groups, columns[name]):
             counts.seconds[name].buckets[bucket] += count
 
 
-def _add_calls(groups: Coded, members: Members, calls: dict[str, Any]) -> None:
+def _add_calls(groups: vectors.Coded, members: Members, calls: dict[str, Any]) -> None:
     whole = pc.invert(_is(calls["outcome"], "dropped"))
     sums_of = {
         "calls": whole,
@@ -174,18 +174,18 @@ def _add_calls(groups: Coded, members: Members, calls: dict[str, Any]) -> None:
             whole, members.recordings["output_tokens"].is_valid().take(members.of_calls)
         ),
     }
-    for counts, sums in summed(groups, sums_of):
+    for counts, sums in vectors.summed(groups, sums_of):
         counts.add(sums)
     for counts, bucket, count in _spread(groups, calls["n_arguments_bytes"]):
         counts.sizes.buckets[bucket] += count
 
 
-def _spread(groups: Coded, values: Any) -> Iterator[tuple[Counts, int, int]]:
+def _spread(groups: vectors.Coded, values: Any) -> Iterator[tuple[Counts, int, int]]:
     """Yield for each group and bucket of a histogram the number of values."""
     known = pc.is_finite(values).fill_null(_FALSE)
     raised = pc.max_element_wise(values.filter(known).cast(pa.float64(), safe=False), _LEAST)
     buckets = pc.floor(pc.multiply(pc.log2(raised), _STEPS))
-    yield from tallied(groups.filter(known), coded(buckets.cast(pa.int64())))
+    yield from vectors.tallied(groups.filter(known), vectors.coded(buckets.cast(pa.int64())))
 
 
 _FALSE: Final = pa.scalar(value=False)

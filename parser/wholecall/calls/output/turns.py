@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic
 import msgspec
 
 from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.output import call_events
 from wholecall.calls.output.answers import Output, OutputDropped
-from wholecall.calls.output.call_events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
 from wholecall.calls.output.events import StreamFault
 from wholecall.discreet import discreet_repr
 from wholecall.errors import StreamFailed
@@ -124,11 +118,11 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     model: str | None = None
     text: str = ""
     reasoning: Reasoning = Reasoning()
-    calls: tuple[ToolCall[ArgsT], ...] = ()
-    custom_calls: tuple[CustomToolCall, ...] = ()
-    builtin_calls: tuple[BuiltinToolCall, ...] = ()
-    server_calls: tuple[ServerToolCall, ...] = ()
-    dropped: tuple[ToolCallDropped, ...] = ()
+    calls: tuple[call_events.ToolCall[ArgsT], ...] = ()
+    custom_calls: tuple[call_events.CustomToolCall, ...] = ()
+    builtin_calls: tuple[call_events.BuiltinToolCall, ...] = ()
+    server_calls: tuple[call_events.ServerToolCall, ...] = ()
+    dropped: tuple[call_events.ToolCallDropped, ...] = ()
     cancelled: tuple[str, ...] = ()
     reason: TurnReason | None = None
     provider_reason: str | None = None

@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Union, get_origin
 
+from wholecall.calls.tools import spelling, types, validators
 from wholecall.calls.tools.misfit import Check
 from wholecall.calls.tools.schema import schema_check
-from wholecall.calls.tools.spelling import json_schema
 from wholecall.calls.tools.tool import Tool
-from wholecall.calls.tools.types import type_check, value_check
-from wholecall.calls.tools.validators import validator_of
 
 _SCHEMAS = (
     *("format", "json_schema", "schema"),
@@ -40,7 +38,7 @@ def answer_check(form: Any) -> Union[Check, None]:
         return None
     if isinstance(form, Tool):
         return form.check
-    validator = validator_of(form)
+    validator = validators.validator_of(form)
     if validator is not None:
         return validator.check
     dump = None if isinstance(form, type) else getattr(form, "model_dump", None)
@@ -49,7 +47,7 @@ def answer_check(form: Any) -> Union[Check, None]:
     if isinstance(form, Mapping):
         return _by_schema(form)
     if isinstance(form, type) or get_origin(form) is not None:
-        return value_check(form)
+        return types.value_check(form)
     raise TypeError(
         f"a {type(form).__name__} describes no answer; give a type, a JSON Schema, or 'json' for any JSON"
     )
@@ -62,10 +60,10 @@ def _by_schema(form: Mapping[str, Any]) -> Check:
         schema = inner
     asked = schema.get("type")
     if asked == "json_object":
-        return type_check(dict)
+        return types.type_check(dict)
     if isinstance(asked, str) and asked in _UNASKED:
         raise TypeError(f"the format {asked!r} has no schema; give one, or 'json' for any JSON")
-    checked = schema_check(json_schema(schema, ""), "")
+    checked = schema_check(spelling.json_schema(schema, ""), "")
     if checked.unchecked:
         raise ValueError(f"the JSON Schema cannot be checked {checked.unchecked}")
     return checked.check

@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from wholecall.arguments.strict import read_strict
-from wholecall.arguments.tokens import plain, scan
-from wholecall.arguments.verdict import Edit
-from wholecall.calls.tools.misfit import ANY_MEMBER, Check, Coerced, Misfit
+from wholecall.arguments import strict, tokens
+from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.tools.misfit import ANY_MEMBER, Check, Coerced, Misfit, Path, Want
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wholecall.arguments.verdict import Verdict
-    from wholecall.calls.tools.misfit import Path, Want
     from wholecall.limits import Limits
     from wholecall.policy import Policy
     from wholecall.types import EditKind
@@ -69,7 +66,7 @@ def _mended(
         kind = _meaning(text, want.types) if isinstance(text, str) else None
         if kind is None:
             continue
-        read = read_strict(text, policy, limits)
+        read = strict.read_strict(text, policy, limits)
         if read.reason is None:
             holder[key] = read.value
             yield Edit(kind, _offset(raw, path))
@@ -108,14 +105,14 @@ def _keys(container: Any, part: str | int | None) -> list[Any]:
 def _offset(raw: str, path: Path) -> int:
     """Return where the value at the path begins, or the string that holds it; 0 if it cannot be found."""
     here: list[Any] = []  # the path to the token; None: a key comes next
-    for token in scan(raw, max(raw.find("{"), 0)) if path else ():
+    for token in tokens.scan(raw, max(raw.find("{"), 0)) if path else ():
         kind = token.kind
         if kind in ("{", "[", "string", "word") and here and here[-1] is not None:  # a value begins
             if tuple(here) == path or (kind == "string" and tuple(here) == path[: len(here)]):
                 return token.start
         elif kind in ("string", "word") and here:
             text = raw[token.start : token.end]
-            here[-1] = plain(text) if kind == "string" else text
+            here[-1] = tokens.plain(text) if kind == "string" else text
         if kind in ("{", "["):
             here.append(None if kind == "{" else 0)
         elif kind in ("}", "]") and here:

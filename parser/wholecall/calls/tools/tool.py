@@ -13,12 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, Union, get_origin, overload
 
 from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.tools import spelling, types, validators
 from wholecall.calls.tools.definitions import Defined, defined, definitions, is_definition, text_of
 from wholecall.calls.tools.described import SHAPES, About, about_definition, about_form
 from wholecall.calls.tools.schema import schema_check
-from wholecall.calls.tools.spelling import json_schema
-from wholecall.calls.tools.types import function_check, type_check
-from wholecall.calls.tools.validators import validator_of
 from wholecall.errors import UnknownDialect, choices, meant
 
 if TYPE_CHECKING:
@@ -110,19 +108,19 @@ def _made(form: Any, name: str | None) -> Iterator[_Made]:
 
 def _made_of(defined: Defined) -> _Made:
     """Return the tool of a definition, its schema in the words of JSON Schema."""
-    known = defined._replace(schema=json_schema(defined.schema, defined.name))
+    known = defined._replace(schema=spelling.json_schema(defined.schema, defined.name))
     checked = schema_check(known.schema, known.name)
     return _Made(known.name, checked.check, partial(about_definition, known), checked.unchecked)
 
 
 def _check(form: Any) -> Check:
-    validator = validator_of(form)
+    validator = validators.validator_of(form)
     if validator is not None:
         return validator.check
     if isinstance(form, type) or get_origin(form) is not None:
-        return type_check(form)
+        return types.type_check(form)
     if callable(form):
-        return function_check(form)
+        return types.function_check(form)
     raise TypeError(f"a {type(form).__name__} describes no tool; see wholecall.Tool for what does")
 
 

@@ -15,18 +15,7 @@ from typing import Any, Union, get_type_hints
 
 import msgspec
 
-from wholecall.calls.tools.misfit import (
-    ANY_MEMBER,
-    REFUSALS,
-    Check,
-    Coerced,
-    Misfit,
-    Path,
-    Want,
-    refused,
-    shown,
-)
-from wholecall.calls.tools.validators import validator_of
+from wholecall.calls.tools import misfit, validators
 
 # JSON Schema's names for the types in msgspec's messages; only these can be made from a string.
 _JSON_TYPES = {"int": "integer", "float": "number", "object": "object", "array": "array"}
@@ -42,7 +31,7 @@ _DISCREET = {
 }
 
 
-def type_check(type_: Any) -> Check:
+def type_check(type_: Any) -> misfit.Check:
     """Return the check by a type that msgspec knows: a Struct, a dataclass, a TypedDict, a mapping.
 
     Raises:
@@ -64,7 +53,7 @@ def _info(type_: Any) -> msgspec.inspect.Type:
         raise TypeError(f"the annotations of {type_!r} cannot be resolved: {error}") from error
 
 
-def value_check(type_: Any) -> Check:
+def value_check(type_: Any) -> misfit.Check:
     """Return the check by any type that msgspec knows, whether or not an object fits it.
 
     Raises:
@@ -74,22 +63,22 @@ def value_check(type_: Any) -> Check:
     msgspec.json.Decoder(type_, dec_hook=_foreign)  # a type that msgspec cannot check raises here
 
     def check(arguments: Any) -> Any:
-        coerced: list[Path] = []
+        coerced: list[misfit.Path] = []
         hook = partial(_foreign, coerced=coerced)
         try:
             value = msgspec.convert(arguments, type_, dec_hook=hook, str_keys=True)
         except msgspec.ValidationError as error:
             return _misfit(error)
-        except REFUSALS as error:
-            return refused(error)
-        return Coerced(value, tuple(coerced)) if coerced else value
+        except misfit.REFUSALS as error:
+            return misfit.refused(error)
+        return misfit.Coerced(value, tuple(coerced)) if coerced else value
 
     return check
 
 
-def _foreign(type_: type, value: Any, coerced: list[Path] | None = None) -> Any:
+def _foreign(type_: type, value: Any, coerced: list[misfit.Path] | None = None) -> Any:
     """Convert a type inside a type that msgspec does not know; note if something was coerced for it."""
-    validator = validator_of(type_)
+    validator = validators.validator_of(type_)
     if validator is None:
         raise TypeError(f"{type_!r} is not a type that msgspec or pydantic can check")
     made, paths = validator.validated(value)
@@ -107,24 +96,24 @@ _OBJECTS = (
 )
 
 
-def _misfit(error: msgspec.ValidationError) -> Misfit:
+def _misfit(error: msgspec.ValidationError) -> misfit.Misfit:
     if error.__cause__ is not None:  # raised by a hook of the type: its words may be anything
-        return refused(error.__cause__)
+        return misfit.refused(error.__cause__)
     match = _MESSAGE.fullmatch(str(error))
     assert match is not None
     rule, is_key = match["rule"], match["key"] is not None
     path = _path(match["path"] or "")
     got_text = _GOT_TEXT.fullmatch(rule)
-    wants: tuple[Want, ...] = ()
+    wants: tuple[misfit.Want, ...] = ()
     if got_text and not is_key:
         types = frozenset(_JSON_TYPES[name] for name in got_text[1].split(" | ") if name in _JSON_TYPES)
-        wants = (Want(path, types),)
-    return Misfit(f"at {shown(path)}: {_rule(rule)}", wants)
+        wants = (misfit.Want(path, types),)
+    return misfit.Misfit(f"at {misfit.shown(path)}: {_rule(rule)}", wants)
 
 
-def _path(text: str) -> Path:
+def _path(text: str) -> misfit.Path:
     parts = _PART.finditer(text)
-    return tuple(part[1] or (int(part[2]) if part[2] else ANY_MEMBER) for part in parts)
+    return tuple(part[1] or (int(part[2]) if part[2] else misfit.ANY_MEMBER) for part in parts)
 
 
 def _rule(rule: str) -> str:
@@ -136,7 +125,7 @@ def _rule(rule: str) -> str:
 # --- functions ----------------------------------------------------------------------------------------------
 
 
-def function_check(function: Callable[..., Any]) -> Check:
+def function_check(function: Callable[..., Any]) -> misfit.Check:
     """Return the check by a function's annotated parameters; the value is a dict of keyword arguments.
 
     Raises:
@@ -178,16 +167,16 @@ def _annotated(function: Any) -> Any:
     return function if inspect.isroutine(function) else function.__call__
 
 
-def _by_name(check: Check, struct: type[msgspec.Struct]) -> Check:
+def _by_name(check: misfit.Check, struct: type[msgspec.Struct]) -> misfit.Check:
     names = struct.__struct_fields__
 
     def check_parameters(arguments: dict[str, Any]) -> Any:
         checked = check(arguments)
-        if isinstance(checked, Misfit):
+        if isinstance(checked, misfit.Misfit):
             return checked
-        value = checked.value if isinstance(checked, Coerced) else checked
+        value = checked.value if isinstance(checked, misfit.Coerced) else checked
         given = {name: getattr(value, name) for name in names if name in arguments}
         named = {name: given.get(name, argument) for name, argument in arguments.items()}
-        return Coerced(named, checked.paths) if isinstance(checked, Coerced) else named
+        return misfit.Coerced(named, checked.paths) if isinstance(checked, misfit.Coerced) else named
 
     return check_parameters

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
-from wholecall.calls.tools.misfit import REFUSALS, Coerced, Misfit, Path, Want, declared_in, refused, shown
+from wholecall.calls.tools import misfit
 from wholecall.discreet import compact
 
 # The types of pydantic's errors that say which type a string should have been.
@@ -63,17 +63,17 @@ class Validator:
     def __init__(self, form: Any, of_value: Callable[..., Any], of_json: Callable[..., Any]) -> None:
         self._of_value, self._of_json = of_value, of_json
         self._is_lax = cache(lambda: _says_lax(form))  # asked late: names in a model may be resolved late
-        self._is_declared = declared_in(lambda: _schema_of(form))
+        self._is_declared = misfit.declared_in(lambda: _schema_of(form))
 
     def check(self, arguments: dict[str, Any]) -> Any:
         """Return the value of the arguments, a `Coerced` value, or a `Misfit`."""
         try:
             value, paths = self.validated(arguments)
-        except REFUSALS as error:
+        except misfit.REFUSALS as error:
             return self._misfit(error, arguments)
-        return Coerced(value, paths) if paths else value
+        return misfit.Coerced(value, paths) if paths else value
 
-    def validated(self, value: Any) -> tuple[Any, tuple[Path, ...]]:
+    def validated(self, value: Any) -> tuple[Any, tuple[misfit.Path, ...]]:
         """Return the converted value, and the places where a coercion was needed.
 
         Raises:
@@ -85,7 +85,7 @@ class Validator:
         made = self._validate(value, text, strict=None)
         try:
             self._validate(value, text, strict=True)
-        except REFUSALS as error:
+        except misfit.REFUSALS as error:
             places = dict.fromkeys(_existing(value, tuple(one["loc"])) for one in _errors(error))
             return made, tuple(places)
         return made, ()
@@ -93,15 +93,15 @@ class Validator:
     def _validate(self, value: Any, text: bytes | None, *, strict: bool | None) -> Any:
         return self._of_value(value, strict=strict) if text is None else self._of_json(text, strict=strict)
 
-    def _misfit(self, error: Exception, arguments: dict[str, Any]) -> Misfit:
+    def _misfit(self, error: Exception, arguments: dict[str, Any]) -> misfit.Misfit:
         found = _errors(error)
         if not found:
-            return refused(error)
+            return misfit.refused(error)
         said = [
-            f"at {shown(one['loc'], self._is_declared)}: {one['msg'] if _OPEN.fullmatch(one['type']) else one['type']}"
+            f"at {misfit.shown(one['loc'], self._is_declared)}: {one['msg'] if _OPEN.fullmatch(one['type']) else one['type']}"
             for one in found[:_MOST]
         ]
-        return Misfit("; ".join(said), tuple(_wants(found, arguments)))
+        return misfit.Misfit("; ".join(said), tuple(_wants(found, arguments)))
 
 
 def _json_of(value: Any) -> bytes | None:
@@ -144,7 +144,7 @@ def _schema_of(form: Any) -> Any:
         if callable(made := getattr(form, name, None)):
             try:
                 return made()
-            except REFUSALS:  # a type that JSON Schema cannot describe
+            except misfit.REFUSALS:  # a type that JSON Schema cannot describe
                 return {}
     return {}
 
@@ -158,14 +158,14 @@ def _errors(error: Exception) -> list[Any]:
     return list(found)
 
 
-def _wants(found: Iterable[Any], arguments: dict[str, Any]) -> Iterator[Want]:
+def _wants(found: Iterable[Any], arguments: dict[str, Any]) -> Iterator[misfit.Want]:
     for one in found:
         for pattern, json_type in _JSON_TYPES:
             if pattern.match(one["type"]):
-                yield Want(_existing(arguments, tuple(one["loc"])), frozenset({json_type}))
+                yield misfit.Want(_existing(arguments, tuple(one["loc"])), frozenset({json_type}))
 
 
-def _existing(value: Any, path: Path) -> Path:
+def _existing(value: Any, path: misfit.Path) -> misfit.Path:
     """Return the existing beginning of a path: pydantic's paths continue with the names of types in a union."""
     for length, part in enumerate(path):
         in_object = isinstance(value, dict) and part in value

@@ -8,9 +8,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
+from wholecall.cli import output, pages
 from wholecall.cli.options import add_command_parser
-from wholecall.cli.output import CHOICES, OK, UNREADABLE, complain, wants_colour, write
-from wholecall.cli.pages import is_page, write_page
 from wholecall.cli.report.page import html_of
 from wholecall.cli.report.text import text_of
 
@@ -71,7 +70,7 @@ def add_command(commands: Any) -> None:
     form("--html", metavar="FILE", help="write one self-contained page; - is standard output")
     add(
         "--color",
-        choices=CHOICES,
+        choices=output.CHOICES,
         default="auto",
         help="colours (auto: on a terminal, unless NO_COLOR is set)",
     )
@@ -88,36 +87,36 @@ def _count(text: str) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    if options.html is not None and not is_page(options.html):
+    if options.html is not None and not pages.is_page(options.html):
         options.refuse(f"{options.html} is no page, and would be lost: --html FILE names the page to write")
     try:
         from wholecall import bulk  # noqa: PLC0415 - needs an extra
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] != "pyarrow":
             raise
-        complain("report needs pyarrow: pip install 'wholecall[bulk]'")
+        output.complain("report needs pyarrow: pip install 'wholecall[bulk]'")
         return _WRONG
     if not options.by or set(options.by) - set(bulk.GROUPS):
         options.refuse(f"argument --by: take some of {', '.join(bulk.GROUPS)}, with commas")
     try:
         found = bulk.report(*options.paths, by=options.by, least=options.least)
     except OSError as error:
-        complain(f"cannot read {error.filename}: {error.strerror}" if error.strerror else str(error))
-        return UNREADABLE
+        output.complain(f"cannot read {error.filename}: {error.strerror}" if error.strerror else str(error))
+        return output.UNREADABLE
     except ValueError as error:
-        complain(str(error))
-        return UNREADABLE
+        output.complain(str(error))
+        return output.UNREADABLE
     _show(found, options)
-    return OK
+    return output.OK
 
 
 def _show(report: BulkReport, options: argparse.Namespace) -> None:
     if options.html is not None:
-        write_page(options.html, html_of(report))
+        pages.write_page(options.html, html_of(report))
     elif options.json:
         for section in report.to_dicts():
             sys.stdout.write(json.dumps(section) + "\n")
     else:
         width = max(shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns, _MIN_WIDTH)
-        for line in text_of(report, width, colour=wants_colour(options.color)):
-            write(f"{line}\n")
+        for line in text_of(report, width, colour=output.wants_colour(options.color)):
+            output.write(f"{line}\n")

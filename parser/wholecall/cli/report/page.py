@@ -13,20 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholecall import __version__
-from wholecall.cli.pages import page_of
-from wholecall.cli.report.sections import (
-    Bars,
-    Cell,
-    Column,
-    Curves,
-    Fact,
-    Matrix,
-    Section,
-    Table,
-    sections_of,
-    short_share,
-)
-from wholecall.cli.show import counted, printable
+from wholecall.cli import pages, show
+from wholecall.cli.report import sections
 
 if TYPE_CHECKING:
     from wholecall.bulk.reporting.result import BulkReport
@@ -41,18 +29,18 @@ _WIDTH, _HEIGHT, _FOOT = 760, 74, 18  # of a histogram in its own units, and of 
 
 def html_of(report: BulkReport) -> str:
     """Return a report as a page."""
-    sections = list(sections_of(report, _MOST_ROWS))
-    shown = [section for section in sections if section.parts]
-    unshown = [section.title.lower() for section in sections if not section.parts]
+    found = list(sections.sections_of(report, _MOST_ROWS))
+    shown = [section for section in found if section.parts]
+    unshown = [section.title.lower() for section in found if not section.parts]
     total = report.total
     about = f"{total.bytes / 1e6:,.1f} MB of responses, grouped by {' and '.join(report.by)}."
     if unshown:
         about += f" No data for: {', '.join(unshown)}."
-    return page_of(
+    return pages.page_of(
         "report.html",
         _STYLES,
         _SCRIPTS,
-        title=safe(f"Tool calls of {counted(total.recordings, 'recording')}"),
+        title=safe(f"Tool calls of {show.counted(total.recordings, 'recording')}"),
         about=safe(about),
         links="".join(element("a", safe(section.title), href=f"#{section.id}") for section in shown),
         sections="\n".join(map(_section, shown)),
@@ -60,31 +48,31 @@ def html_of(report: BulkReport) -> str:
     )
 
 
-def _section(section: Section) -> str:
+def _section(section: sections.Section) -> str:
     title = element("h2", safe(section.title), id=f"{section.id}-title") if section.about else ""
     about = element("p", safe(section.about)) if section.about else ""
     parts = "\n".join(markup for part in section.parts for markup in _SHOWN[type(part)](part, section.title))
     return element("section", f"{title}{about}\n{parts}", id=section.id, aria_label=section.title)
 
 
-def _facts(facts: Sequence[Fact], _title: str) -> Iterator[str]:
+def _facts(facts: Sequence[sections.Fact], _title: str) -> Iterator[str]:
     yield element("dl", "".join(map(_fact, facts)), class_="facts")
 
 
-def _fact(fact: Fact) -> str:
+def _fact(fact: sections.Fact) -> str:
     more = element("small", safe(fact.more)) if fact.more else ""
     return element(
         "div", element("dt", safe(fact.name)) + element("dd", safe(fact.text) + more, class_=fact.tone)
     )
 
 
-def _bars(bars: Bars, title: str) -> Iterator[str]:
+def _bars(bars: sections.Bars, title: str) -> Iterator[str]:
     all_of, most = sum(count for _, count in bars.counts), bars.counts[0][1]
     rows = [
         element("td", safe(word), class_="name")
         + element("td", bar(count / most), class_="full")
         + element("td", f"{count:,}")
-        + element("td", short_share(count / all_of), class_="dim")
+        + element("td", sections.short_share(count / all_of), class_="dim")
         for word, count in bars.counts
     ]
     body = element("tbody", "".join(element("tr", row) for row in rows))
@@ -99,7 +87,7 @@ def _wide(table: str, label: str) -> str:
 # Tables.
 
 
-def _table(table: Table, title: str) -> Iterator[str]:
+def _table(table: sections.Table, title: str) -> Iterator[str]:
     kept = [n for n in range(len(table.columns)) if any(row[n].text for row in table.rows)]
     most = [max((its[2] for row in table.rows if (its := row[n].bar)), default=0) for n in kept]
     rows = [
@@ -118,12 +106,12 @@ def _headed(heads: str, rows: Sequence[str]) -> str:
     return element("thead", element("tr", heads)) + "\n" + element("tbody", "\n".join(rows))
 
 
-def _head(column: Column, class_: str = "") -> str:
+def _head(column: sections.Column, class_: str = "") -> str:
     button = element("button", safe(column.name), type="button", title=column.about)
     return element("th", button, scope="col", class_="name" if column.is_text else class_)
 
 
-def _cell(cell: Cell, column: Column, most: float) -> str:
+def _cell(cell: sections.Cell, column: sections.Column, most: float) -> str:
     if column.is_text:
         inner = element("code", safe(cell.text)) if cell.tone == "code" and cell.text else safe(cell.text)
         tone = "" if cell.tone == "code" else f" {cell.tone}"
@@ -140,15 +128,15 @@ def _cell(cell: Cell, column: Column, most: float) -> str:
 # Heat maps.
 
 
-def _matrix(matrix: Matrix, title: str) -> Iterator[str]:
+def _matrix(matrix: sections.Matrix, title: str) -> Iterator[str]:
     words = matrix.words[:_MOST_WORDS]
-    heads = "".join(map(_head, matrix.columns)) + _head(Column(matrix.of), "of")
-    heads += "".join(_head(Column(word, about=f"{word}: share of {matrix.of}")) for word in words)
+    heads = "".join(map(_head, matrix.columns)) + _head(sections.Column(matrix.of), "of")
+    heads += "".join(_head(sections.Column(word, about=f"{word}: share of {matrix.of}")) for word in words)
     rows = [
         element(
             "tr",
             "".join(_cell(cell, column, 0) for cell, column in zip(key, matrix.columns, strict=True))
-            + _cell(Cell(f"{whole:,}", whole), Column(matrix.of), 0)
+            + _cell(sections.Cell(f"{whole:,}", whole), sections.Column(matrix.of), 0)
             + "".join(_heated(said.get(word, 0), whole, word) for word in words),
             class_="rest" if key[0].value is None else None,
         )
@@ -168,7 +156,7 @@ def _heated(count: int, whole: int, word: str) -> str:
     if not count:
         return '<td class="cell zero" data-value="0"><span>·</span></td>'
     share = count / whole
-    inner = heat(share) + element("span", short_share(share).removesuffix(" %"))
+    inner = heat(share) + element("span", sections.short_share(share).removesuffix(" %"))
     return element(
         "td", inner, class_="cell", data_value=f"{share:.6g}", title=f"{word}: {count:,} of {whole:,}"
     )
@@ -176,10 +164,10 @@ def _heated(count: int, whole: int, word: str) -> str:
 
 _SHOWN: dict[type, Callable[[Any, str], Iterator[str]]] = {
     list: _facts,
-    Bars: _bars,
-    Curves: lambda curves, _title: figures(curves),
-    Matrix: _matrix,
-    Table: _table,
+    sections.Bars: _bars,
+    sections.Curves: lambda curves, _title: figures(curves),
+    sections.Matrix: _matrix,
+    sections.Table: _table,
 }
 
 
@@ -188,7 +176,7 @@ _SHOWN: dict[type, Callable[[Any, str], Iterator[str]]] = {
 
 def safe(text: str) -> str:
     """Return text of the wire as markup that shows it, with escapes for invisible characters."""
-    return html.escape(printable(text))
+    return html.escape(show.printable(text))
 
 
 def element(tag: str, inner: str = "", **attributes: str | float | None) -> str:
@@ -251,7 +239,7 @@ def heat(share: float) -> str:
 # Histograms.
 
 
-def figures(curves: Curves) -> Iterator[str]:
+def figures(curves: sections.Curves) -> Iterator[str]:
     """Yield a histogram for each curve that has values; all have the same axis, which excludes 0."""
     shown = {name: its.above_zero() for name, its in curves.curves.items()}
     places = [bucket for buckets in shown.values() for bucket in buckets]

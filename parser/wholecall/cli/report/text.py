@@ -9,18 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wholecall.cli.report.sections import (
-    Bars,
-    Cell,
-    Column,
-    Curves,
-    Fact,
-    Matrix,
-    Section,
-    Table,
-    sections_of,
-    short_share,
-)
+from wholecall.cli.report import sections
 from wholecall.cli.show import cells, clipped, padded, printable, wrapped
 
 if TYPE_CHECKING:
@@ -43,7 +32,7 @@ def text_of(report: BulkReport, width: int, *, colour: bool) -> Iterator[str]:
         colour: whether to use ANSI colours.
     """
     paint = _painted if colour else lambda text, _: text
-    for section in sections_of(report, _MOST_ROWS):
+    for section in sections.sections_of(report, _MOST_ROWS):
         if section.parts:
             yield from _heading(section, width, paint)
             for part in section.parts:
@@ -55,7 +44,7 @@ def _painted(text: str, tone: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if code and text.strip() else text
 
 
-def _heading(section: Section, width: int, paint: Paint) -> Iterator[str]:
+def _heading(section: sections.Section, width: int, paint: Paint) -> Iterator[str]:
     if section.about:
         yield ""
         yield paint(section.title, "bold")
@@ -63,7 +52,7 @@ def _heading(section: Section, width: int, paint: Paint) -> Iterator[str]:
         yield ""
 
 
-def _facts(facts: Sequence[Fact], width: int, paint: Paint) -> Iterator[str]:
+def _facts(facts: Sequence[sections.Fact], width: int, paint: Paint) -> Iterator[str]:
     names = max(cells(fact.name) for fact in facts)
     texts = max(cells(fact.text) for fact in facts)
     for fact in facts:
@@ -72,29 +61,29 @@ def _facts(facts: Sequence[Fact], width: int, paint: Paint) -> Iterator[str]:
         yield f"{padded(fact.name, names)}  {text}  {paint(more, 'dim')}".rstrip()
 
 
-def _bars(bars: Bars, _width: int, paint: Paint) -> Iterator[str]:
+def _bars(bars: sections.Bars, _width: int, paint: Paint) -> Iterator[str]:
     all_of = sum(count for _, count in bars.counts)
     longest = max(len(f"{count:,}") for _, count in bars.counts)
     for word, count in bars.counts:
-        yield f"{count:{longest},}  {paint(short_share(count / all_of).rjust(7), 'dim')}  {printable(word)}"
+        yield f"{count:{longest},}  {paint(sections.short_share(count / all_of).rjust(7), 'dim')}  {printable(word)}"
     yield ""
 
 
-def _matrix(matrix: Matrix, width: int, paint: Paint) -> Iterator[str]:
-    columns = [*matrix.columns, Column(matrix.of), Column(matrix.name, is_text=True)]
+def _matrix(matrix: sections.Matrix, width: int, paint: Paint) -> Iterator[str]:
+    columns = [*matrix.columns, sections.Column(matrix.of), sections.Column(matrix.name, is_text=True)]
     rows = [
-        [*key, Cell(f"{whole:,}", whole), Cell(", ".join(_shares(whole, said)), "")]
+        [*key, sections.Cell(f"{whole:,}", whole), sections.Cell(", ".join(_shares(whole, said)), "")]
         for key, whole, said in matrix.rows
     ]
-    yield from table_lines(Table(columns, rows), width, paint)
+    yield from table_lines(sections.Table(columns, rows), width, paint)
 
 
 def _shares(whole: int, said: Mapping[str, int]) -> Iterator[str]:
     for word, count in sorted(said.items(), key=lambda item: (-item[1], item[0])):
-        yield f"{word} {short_share(count / whole)}"
+        yield f"{word} {sections.short_share(count / whole)}"
 
 
-def _curves(_curves: Curves, _width: int, _paint: Paint) -> Iterator[str]:
+def _curves(_curves: sections.Curves, _width: int, _paint: Paint) -> Iterator[str]:
     """Yield nothing: the tables have the quantiles."""
     return iter(())
 
@@ -102,9 +91,9 @@ def _curves(_curves: Curves, _width: int, _paint: Paint) -> Iterator[str]:
 # Tables.
 
 
-def table_lines(table: Table, width: int, paint: Paint) -> Iterator[str]:
+def table_lines(table: sections.Table, width: int, paint: Paint) -> Iterator[str]:
     """Yield the lines of a table."""
-    heads = [Cell(column.name) for column in table.columns]
+    heads = [sections.Cell(column.name) for column in table.columns]
     shown = [[cell._replace(text=printable(cell.text)) for cell in row] for row in (heads, *table.rows)]
     widths = _widths(table, shown, width)
     for row in shown:
@@ -116,14 +105,14 @@ def table_lines(table: Table, width: int, paint: Paint) -> Iterator[str]:
         yield (" " * _GAP).join(parts).rstrip()
 
 
-def _placed(cell: Cell, column: Column, room: int, paint: Paint) -> str:
+def _placed(cell: sections.Cell, column: sections.Column, room: int, paint: Paint) -> str:
     if not column.is_text:
         return paint(cell.text.rjust(room), cell.tone)
     text = cell.text if cell.tone == "code" else clipped(cell.text, room)
     return paint(padded(text, room), cell.tone)
 
 
-def _widths(table: Table, rows: Sequence[Sequence[Cell]], width: int) -> list[int]:
+def _widths(table: sections.Table, rows: Sequence[Sequence[sections.Cell]], width: int) -> list[int]:
     """Return how many cells each column gets, 0 for dropped columns."""
     wanted = [max(cells(row[n].text) for row in rows) for n in range(len(table.columns))]
     is_empty = [not any(row[n].text for row in rows[1:]) for n in range(len(table.columns))]
@@ -161,8 +150,8 @@ def _dealt(wanted: Sequence[int], room: int) -> list[int]:
 
 _SHOWN: dict[type, Callable[[Any, int, Paint], Iterator[str]]] = {
     list: _facts,
-    Bars: _bars,
-    Curves: _curves,
-    Matrix: _matrix,
-    Table: table_lines,
+    sections.Bars: _bars,
+    sections.Curves: _curves,
+    sections.Matrix: _matrix,
+    sections.Table: table_lines,
 }

@@ -31,9 +31,7 @@ from typing import Any, ClassVar, Union
 import msgspec
 
 from wholecall.deltas import Delta, Finish
-from wholecall.dialects import report
-from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects import labels, report, translator
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -91,12 +89,12 @@ class _Result(_Said, gc=False, rename="camel"):
         return next(((kind, one) for kind, one in members.items() if one is not None), (self.kind, self))
 
 
-class _View(EventView, gc=False):
+class _View(translator.EventView, gc=False):
     jsonrpc: Any = None
     result: Union[_Result, None] = None
 
 
-class A2aTranslator(TurnTranslator):
+class A2aTranslator(translator.TurnTranslator):
     """Answers of one stream to deltas."""
 
     decoder = msgspec.json.Decoder(_View)
@@ -118,27 +116,27 @@ class A2aTranslator(TurnTranslator):
         return [] if known is None else known(self, result)
 
     def _task(self, result: _Result) -> list[Delta]:
-        deltas = self._opened(id_label(result.id), repeats=_is_over(result))
+        deltas = self._opened(labels.id_label(result.id), repeats=_is_over(result))
         if not self._open:
             return deltas
         for artifact in result.artifacts or ():
-            deltas += [] if id_label(artifact.artifact_id) in self._shown else self._show(artifact)
+            deltas += [] if labels.id_label(artifact.artifact_id) in self._shown else self._show(artifact)
         return deltas + self._state(result)
 
     def _status(self, result: _Result) -> list[Delta]:
-        deltas = self._opened(id_label(result.task_id), repeats=_is_over(result))
+        deltas = self._opened(labels.id_label(result.task_id), repeats=_is_over(result))
         return deltas + self._state(result) if self._open else deltas
 
     def _artifact(self, result: _Result) -> list[Delta]:
-        return self._opened(id_label(result.task_id)) + self._show(result.artifact or _Said())
+        return self._opened(labels.id_label(result.task_id)) + self._show(result.artifact or _Said())
 
     def _message(self, result: _Result) -> list[Delta]:
-        began = self._opened(id_label(result.task_id))
+        began = self._opened(labels.id_label(result.task_id))
         said = report.text(_text(result))
         return [*began, *said, Finish(0, "stop", None), *self._end()] if began else said
 
     def _show(self, artifact: _Said) -> list[Delta]:
-        id_ = id_label(artifact.artifact_id)
+        id_ = labels.id_label(artifact.artifact_id)
         if id_ is not None and len(self._shown) < _MOST_ARTIFACTS:
             self._shown.add(id_)
         return report.text(_text(artifact))
@@ -146,7 +144,7 @@ class A2aTranslator(TurnTranslator):
     def _state(self, result: _Result) -> list[Delta]:
         """Return the content of the status of the open turn's task, and the end of the turn."""
         status = result.status or _Status()
-        said, state = _text(status.message or _Said()), text_label(status.state)
+        said, state = _text(status.message or _Said()), labels.text_label(status.state)
         reason = _OVER.get(_word(state)) or ("unknown" if result.final is True else None)
         failed = report.error({"message": said or state}, fatal=False) if reason == "error" else []
         deltas = failed or report.text(said)
@@ -166,7 +164,7 @@ def _word(state: str | None) -> str:
 
 
 def _is_over(result: _Result) -> bool:
-    return result.status is not None and _word(text_label(result.status.state)) in _OVER
+    return result.status is not None and _word(labels.text_label(result.status.state)) in _OVER
 
 
 def _text(said: _Said) -> str:

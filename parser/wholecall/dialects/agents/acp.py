@@ -25,11 +25,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
-from wholecall.deltas import ITEM_DONE, CallSeen, CallWhole, Delta, Finish, TurnEnded, TurnOpened
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import is_blank, member
-from wholecall.dialects.reasons import turn_reason
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, reasons, report, say
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
@@ -63,7 +60,7 @@ _UPDATES: say.Rows = {
 }
 
 
-class AcpTranslator(TableTranslator):
+class AcpTranslator(compiled.TableTranslator):
     """Messages of one connection to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -91,7 +88,7 @@ class AcpTranslator(TableTranslator):
         self._prompts = {}  # requests without an answer, and their sessions
         self._hears_client = False
 
-    def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
+    def _take(self, view: Any, frame: Frame, /) -> list[deltas.Delta]:
         """Return the deltas of one message; an error is an answer, which may be one to any request."""
         row = self.EVENTS.get(view.method) if type(view.method) is str else None
         return self._other(view, frame, self._kind(view, frame)) if row is None else row(self, view)
@@ -101,37 +98,39 @@ class AcpTranslator(TableTranslator):
     def _session(self, id_: str | None) -> _Session:
         return self._sessions.setdefault(id_, _Session(id_))
 
-    def _switch(self, id_: str | None) -> list[Delta]:
+    def _switch(self, id_: str | None) -> list[deltas.Delta]:
         """Return the deltas that make the session's turn the current one; or a new turn if its last prompt is over."""
         session, before = self._session(id_), self._now
         self._now = session
         if session.open:
-            return [] if session is before else [TurnOpened(session.key)]
+            return [] if session is before else [deltas.TurnOpened(session.key)]
         over = before is not None and not before.open
         session.begin()
-        return [TurnOpened(session.key, id_, restart=over)]
+        return [deltas.TurnOpened(session.key, id_, restart=over)]
 
-    def _prompt(self, id_: str | None, session: str | None) -> list[Delta]:
+    def _prompt(self, id_: str | None, session: str | None) -> list[deltas.Delta]:
         if id_ is not None:
             self._prompts[id_], self._hears_client = session, True
         return []
 
-    def _answer(self, id_: str | None, stop_reason: object, usage: object) -> list[Delta]:
+    def _answer(self, id_: str | None, stop_reason: object, usage: object) -> list[deltas.Delta]:
         session = self._now.id if self._now is not None else None
-        if id_ is not None and turn_reason(stop_reason) is not None:
+        if id_ is not None and reasons.turn_reason(stop_reason) is not None:
             session = self._prompts.pop(id_, session)
         return self._finish(session, stop_reason, usage)
 
-    def _finish(self, id_: str | None, stop_reason: object, usage: object = None) -> list[Delta]:
-        known = turn_reason(stop_reason)
+    def _finish(self, id_: str | None, stop_reason: object, usage: object = None) -> list[deltas.Delta]:
+        known = reasons.turn_reason(stop_reason)
         if known is None:
             return []
-        deltas, session = self._switch(id_), self._session(id_)
+        told, session = self._switch(id_), self._session(id_)
         session.open = False
-        finish = Finish(0, *known, drops=known[0] in ("content_filter", "error"))  # refused or cancelled
-        return [*deltas, *report.usage(usage), finish, TurnEnded(session.key)]
+        finish = deltas.Finish(
+            0, *known, drops=known[0] in ("content_filter", "error")
+        )  # refused or cancelled
+        return [*told, *report.usage(usage), finish, deltas.TurnEnded(session.key)]
 
-    def _failed(self, id_: str | None, error: object) -> list[Delta]:
+    def _failed(self, id_: str | None, error: object) -> list[deltas.Delta]:
         """Report that a request failed; only a failed prompt fails the answer."""
         if not error:
             return []
@@ -142,8 +141,10 @@ class AcpTranslator(TableTranslator):
 
     # Content
 
-    def _said(self, id_: str | None, say: Callable[[object], list[Delta]], content: object) -> list[Delta]:
-        said = say(member(content, "text"))
+    def _said(
+        self, id_: str | None, say: Callable[[object], list[deltas.Delta]], content: object
+    ) -> list[deltas.Delta]:
+        said = say(decode.member(content, "text"))
         return self._switch(id_) + said if said else []
 
     def _call(
@@ -157,23 +158,26 @@ class AcpTranslator(TableTranslator):
         asks: bool = False,
         changes: bool = False,
         **extra: object,
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         of = self._session(session)
         if changes and not of.open and id_ in of.calls:
             return []  # the final text of a call of a prompt that is over
-        deltas = self._switch(session)
+        told = self._switch(session)
         call, new = of.call(id_)
         name = None if call.named else name
         call.named = call.named or name is not None
         others = report.extra(**extra)
         if new or name or others or asks:
             flags: tuple[Flag, ...] = ("needs_approval",) if asks else ()
-            deltas.append(CallSeen(0, call.slot, None, id_, name, "server", flags=flags, extra=others))
+            told.append(deltas.CallSeen(0, call.slot, None, id_, name, "server", flags=flags, extra=others))
         if text and text != call.text:
-            call.text, call.rank = text, max(call.rank + 1, ITEM_DONE)  # each text replaces the one before
-            deltas.append(CallWhole(0, call.slot, None, id_, None, text, call.rank, "server"))
-        over = status in ("completed", "failed") or (asks and not is_blank(call.text))
-        return deltas + report.closed(call.slot) if over else deltas
+            call.text, call.rank = (
+                text,
+                max(call.rank + 1, deltas.ITEM_DONE),
+            )  # each text replaces the one before
+            told.append(deltas.CallWhole(0, call.slot, None, id_, None, text, call.rank, "server"))
+        over = status in ("completed", "failed") or (asks and not decode.is_blank(call.text))
+        return told + report.closed(call.slot) if over else told
 
 
 class _Known:

@@ -40,24 +40,9 @@ from typing import Any, ClassVar, Union
 
 import msgspec
 
+from wholecall import deltas
 from wholecall.arguments.placeholders import BEGINNINGS
-from wholecall.deltas import (
-    HYDRATION,
-    CallAnswered,
-    CallClosed,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Marked,
-    Reread,
-    Slot,
-    in_telling_order,
-)
-from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, dumped, is_blank, wire_text
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.remembered import keep_piece
-from wholecall.dialects.translator import Events, TurnTranslator
+from wholecall.dialects import decode, labels, remembered, report, translator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
@@ -82,7 +67,7 @@ _LONGEST_BOOK = 1 << 22  # characters of all its pieces
 
 class _Function(msgspec.Struct, gc=False):
     name: Any = None
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
 
 
 class _ToolCall(msgspec.Struct, gc=False, rename="camel"):
@@ -166,11 +151,11 @@ class _Book:
     odd: bool
     _open: bool
     _chunks: bool
-    _pieces: list[Marked]
+    _pieces: list[deltas.Marked]
     _rest: list[str]
     _n_rest: int
     _room: int
-    _listed: list[CallWhole]
+    _listed: list[deltas.CallWhole]
 
     def __init__(self) -> None:
         self.odd = False
@@ -194,25 +179,25 @@ class _Book:
     def start(self, id_: str | None, name: str | None, slot: int, *, chunk: bool = False) -> None:
         """Note that a call starts."""
         self._chunks = self._chunks or chunk
-        self._add(Marked("S", slot, id_, name))
+        self._add(deltas.Marked("S", slot, id_, name))
 
     def text(self, id_: str | None, slot: int | None, text: str) -> None:
         """Note a piece of text."""
         rest = self._rest
         if rest and text and text[0] not in BEGINNINGS and self._room > 0 and id_ == self._pieces[-1].id:
-            keep_piece(rest, text)
+            remembered.keep_piece(rest, text)
             self._n_rest += 1
             self._room -= len(text)
         elif self._open:
-            self._add(Marked("T", slot, id_, None, text))
+            self._add(deltas.Marked("T", slot, id_, None, text))
             self._rest = [text] if text and self._open else []
             self._n_rest = len(self._rest)
 
     def end(self, id_: str | None, slot: int | None) -> None:
         """Note the end of a call."""
-        self._add(Marked("E", slot, id_, None))
+        self._add(deltas.Marked("E", slot, id_, None))
 
-    def _add(self, piece: Marked) -> None:
+    def _add(self, piece: deltas.Marked) -> None:
         self._join()
         self._room -= len(piece.text)
         self._open = self._open and not self._listed and self._room >= 0 and len(self._pieces) < _MOST_PIECES
@@ -227,7 +212,7 @@ class _Book:
             self._pieces[-1].n = self._n_rest
         self._rest, self._n_rest = [], 0
 
-    def lists(self, calls: list[CallWhole]) -> bool:
+    def lists(self, calls: list[deltas.CallWhole]) -> bool:
         """Keep the calls of a snapshot for the end; False if they are to be reported at once."""
         if self._open and self.odd:
             self._listed = calls
@@ -236,19 +221,19 @@ class _Book:
             self.close()
         return False
 
-    def close(self) -> list[CallWhole]:
+    def close(self) -> list[deltas.CallWhole]:
         """Discard the pieces, and take no more; return the calls of a snapshot that waited."""
         listed, self._listed = self._listed, []
         self._open, self._rest, self._n_rest = False, [], 0
         self._pieces.clear()
         return listed
 
-    def read(self) -> list[Delta]:
+    def read(self) -> list[deltas.Delta]:
         """Report the whole book, if it is to be read."""
         self._join()
         if not (self.odd and (self._pieces or self._listed)):
             return []
-        return [Reread(0, tuple(self._pieces), tuple(self._listed), self._chunks)]
+        return [deltas.Reread(0, tuple(self._pieces), tuple(self._listed), self._chunks)]
 
 
 class _Calls:
@@ -286,7 +271,7 @@ class _Calls:
 
     def seen(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, *, chunk: bool = False
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report that a call starts, or that it is labelled again."""
         if id_ is None or name is None or id_ in self._begun:
             self._book.odd = True
@@ -302,18 +287,18 @@ class _Calls:
                 self._open[id_] = slot
         self._book.start(id_, name, slot, chunk=chunk)
         self._chunk_slots += [slot] if chunk else []
-        return [CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
+        return [deltas.CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
 
-    def piece(self, wire_id: object, text: object) -> list[Delta]:
+    def piece(self, wire_id: object, text: object) -> list[deltas.Delta]:
         """Report a piece of a call's text; an id that is known needs no second look."""
         if type(wire_id) is str and (slot := self._open.get(wire_id)) is not None:
             id_: str | None = wire_id
         else:
-            id_ = id_label(wire_id)
+            id_ = labels.id_label(wire_id)
             slot = self._slot_of_text(id_)
-        said = text if type(text) is str else "" if text is None else dumped(text)
+        said = text if type(text) is str else "" if text is None else decode.dumped(text)
         self._book.text(id_, slot, said)
-        return [Slot(0, slot, id_, said)] if said else []
+        return [deltas.Slot(0, slot, id_, said)] if said else []
 
     def _slot_of_text(self, id_: str | None) -> int | None:
         """Return the slot that an id names; the run is odd if the id is not that of an open call."""
@@ -324,37 +309,37 @@ class _Calls:
 
     def chunk(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Return the deltas of a chunk: an id or a name starts or resumes its call; without labels it continues one."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
             slot = self._chunked[0]
             self._book.start(None, name, slot, chunk=True)
             self._chunk_slots.append(slot)
-            deltas = [CallSeen(0, slot, None, None, name, extra=extra, begins=True)]
+            told = [deltas.CallSeen(0, slot, None, None, name, extra=extra, begins=True)]
         elif name is not None or (id_ is not None and id_ not in self._begun):
-            deltas = self.seen(id_, name, extra, chunk=True)
+            told = self.seen(id_, name, extra, chunk=True)
             self._chunked = (self._n_slots - 1 if id_ is None else self._slots[id_]), id_ or "", name or ""
         elif id_ is not None:
             self._chunked = self._slots[id_], id_, ""
         if text is None:
-            return deltas
+            return told
         if self._chunked is None:
             return self.piece(None, text)
         slot, known, _ = self._chunked
-        said = dumped(text)
+        said = decode.dumped(text)
         self._book.text(id_, slot, said)
-        return [*deltas, Slot(0, slot, known or None, said)] if said else deltas
+        return [*told, deltas.Slot(0, slot, known or None, said)] if said else told
 
-    def read(self) -> list[Delta]:
+    def read(self) -> list[deltas.Delta]:
         """Report everything again, if the run is read at its end."""
         return self._book.read()
 
-    def chunks_over(self) -> list[Delta]:
+    def chunks_over(self) -> list[deltas.Delta]:
         """Report that the calls of chunks are over: nothing else ends them."""
-        return [CallClosed(0, slot, None, of_text=True) for slot in self._chunk_slots]
+        return [deltas.CallClosed(0, slot, None, of_text=True) for slot in self._chunk_slots]
 
-    def end(self, id_: str | None) -> list[Delta]:
+    def end(self, id_: str | None) -> list[deltas.Delta]:
         """Report that the text of a call is over."""
         slot = self._known(id_)
         self._book.end(id_, slot)
@@ -363,9 +348,9 @@ class _Calls:
         if id_ is not None:
             self._open.pop(id_, None)
             self._over.add(id_)
-        return [CallClosed(0, slot, id_, waits=True)]
+        return [deltas.CallClosed(0, slot, id_, waits=True)]
 
-    def answered(self, id_: str | None) -> list[Delta]:
+    def answered(self, id_: str | None) -> list[deltas.Delta]:
         """Report that a call has its result: the agent executed it."""
         if id_ is None or id_ not in self._begun:
             return []
@@ -377,62 +362,71 @@ class _Calls:
         self._open.pop(id_, None)
         self._over.discard(id_)
         self._chunked = None
-        return [*waited, CallSeen(0, slot, None, None, None, "server"), CallClosed(0, slot, None)]
+        return [
+            *waited,
+            deltas.CallSeen(0, slot, None, None, None, "server"),
+            deltas.CallClosed(0, slot, None),
+        ]
 
     def knows(self, id_: str | None) -> bool:
         """Return whether a call of this id is or was there."""
         return id_ in self._slots or id_ in self._answered
 
-    def all_answered(self) -> list[Delta]:
+    def all_answered(self) -> list[deltas.Delta]:
         """Report a result under an unknown id: it is of one of the calls whose text is over (quirk 124)."""
         return [*self._book.close(), *self.agents_own([id_ for id_ in self._slots if id_ in self._over])]
 
-    def agents_own(self, ids: Iterable[str | None], flags: tuple[Flag, ...] = ()) -> list[Delta]:
+    def agents_own(self, ids: Iterable[str | None], flags: tuple[Flag, ...] = ()) -> list[deltas.Delta]:
         """Report that the agent executes these calls, though they have no answer yet."""
         slots = [self._slots[id_] for id_ in ids if id_ in self._begun]
         waited = self._book.close() if slots else []
-        return [*waited, *(CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots)]
+        return [
+            *waited,
+            *(deltas.CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots),
+        ]
 
     def not_among(self, ids: object) -> list[str]:
         """Return the ids of unanswered calls that are not among these ids; none if no ids are given."""
-        wanted = {id_label(id_) for id_ in ids} if isinstance(ids, list) else set()
+        wanted = {labels.id_label(id_) for id_ in ids} if isinstance(ids, list) else set()
         return [id_ for id_ in self._slots if wanted and id_ in self._begun and id_ not in wanted]
 
-    def sealed(self, id_: str | None, value: str) -> list[Delta]:
+    def sealed(self, id_: str | None, value: str) -> list[deltas.Delta]:
         """Report that the provider wants a value back with a call."""
         slot = self._slots[id_] if id_ in self._begun else None
         extra = {"encryptedValue": value}
-        return [] if slot is None else [CallSeen(0, slot, None, None, None, extra=extra)]
+        return [] if slot is None else [deltas.CallSeen(0, slot, None, None, None, extra=extra)]
 
-    def restated(self, messages: list[_Message], history: set[str]) -> list[Delta]:
+    def restated(self, messages: list[_Message], history: set[str]) -> list[deltas.Delta]:
         """Report the calls of a snapshot of the conversation: their whole text, and which are answered."""
-        answered = [id_label(message.tool_call_id) for message in messages if message.role == "tool"]
+        answered = [labels.id_label(message.tool_call_id) for message in messages if message.role == "tool"]
         done = {*answered, *history}
         asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
-        wholes: list[Delta] = []
+        wholes: list[deltas.Delta] = []
         earlier: list[_ToolCall] = []
         for n, message in enumerate(messages):
             for call in message.tool_calls or ():
-                id_ = id_label(call.id)
+                id_ = labels.id_label(call.id)
                 if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
                     wholes.append(self._whole(id_, call))
                 else:
                     earlier.append(call)
-        restated = [whole for whole in report.restated_together(wholes) if isinstance(whole, CallWhole)]
+        restated = [
+            whole for whole in report.restated_together(wholes) if isinstance(whole, deltas.CallWhole)
+        ]
         results = [*_told_before(earlier), *(delta for id_ in answered for delta in self.answered(id_))]
-        return results if self._book.lists(restated) else [*in_telling_order(restated), *results]
+        return results if self._book.lists(restated) else [*deltas.in_telling_order(restated), *results]
 
-    def _whole(self, id_: str, call: _ToolCall) -> CallWhole:
+    def _whole(self, id_: str, call: _ToolCall) -> deltas.CallWhole:
         slot, function = self._slot(id_), call.function
         self._begun.add(id_)
         self._open[id_] = slot
-        name = name_label(function.name) if function is not None else None
-        text = wire_text(function.arguments) if function is not None else ""
-        sealed = text_label(call.encrypted_value)
+        name = labels.name_label(function.name) if function is not None else None
+        text = decode.wire_text(function.arguments) if function is not None else ""
+        sealed = labels.text_label(call.encrypted_value)
         extra = {"encryptedValue": sealed} if sealed else None
         # A blank text restates nothing: it may be a placeholder for arguments that are still to come.
-        said = "" if is_blank(text) else text
-        return CallWhole(0, slot, None, id_, name, said, HYDRATION, extra=extra)
+        said = "" if decode.is_blank(text) else text
+        return deltas.CallWhole(0, slot, None, id_, name, said, deltas.HYDRATION, extra=extra)
 
     def _known(self, id_: str | None) -> int | None:
         """Return the slot that an id names, None if it names no slot, or several."""
@@ -449,20 +443,24 @@ class _Calls:
         return slot
 
 
-def _told_before(calls: Iterable[_ToolCall]) -> list[Delta]:
+def _told_before(calls: Iterable[_ToolCall]) -> list[deltas.Delta]:
     """Report calls of earlier runs: they are history, also if they are announced again."""
-    deltas: list[Delta] = []
+    told: list[deltas.Delta] = []
     for call in calls:
-        id_, function = id_label(call.id), call.function
+        id_, function = labels.id_label(call.id), call.function
         if id_ is not None and function is not None:
-            deltas.append(CallAnswered(id_, name_label(function.name), wire_text(function.arguments)))
-    return deltas
+            told.append(
+                deltas.CallAnswered(
+                    id_, labels.name_label(function.name), decode.wire_text(function.arguments)
+                )
+            )
+    return told
 
 
 # The run.
 
 
-class AgUiTranslator(TurnTranslator):
+class AgUiTranslator(translator.TurnTranslator):
     """Frames of one AG-UI stream to deltas."""
 
     decoder = _DECODER
@@ -479,68 +477,70 @@ class AgUiTranslator(TurnTranslator):
         self._foreign = set()  # ids of messages that are not the agent's
         self._message = None  # the message that chunks without an id continue
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
         known = self.EVENTS.get(self._kind(event, frame))
         return super()._take(event, frame) if known is None else known(self, event)
 
-    def _run_started(self, event: _Event) -> list[Delta]:
-        opened = self._begin(id_label(event.run_id))
+    def _run_started(self, event: _Event) -> list[deltas.Delta]:
+        opened = self._begin(labels.id_label(event.run_id))
         messages = event.input.messages if event.input is not None else None
         self._history = _named_ids(messages)
         return opened + _told_before(call for message in messages or () for call in message.tool_calls or ())
 
-    def _run_finished(self, event: _Event) -> list[Delta]:
+    def _run_finished(self, event: _Event) -> list[deltas.Delta]:
         stated = event.outcome or "success"  # an absent outcome means success
         outcome = stated if isinstance(stated, _Outcome) else _Outcome(stated)
-        waiting = [id_label(interrupt.tool_call_id) for interrupt in outcome.interrupts or ()]
-        deltas = self._calls.agents_own(waiting, ("needs_approval",))
-        deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
-        deltas += self._calls.read() + self._calls.chunks_over() + _counted(event.usage)
+        waiting = [labels.id_label(interrupt.tool_call_id) for interrupt in outcome.interrupts or ()]
+        told = self._calls.agents_own(waiting, ("needs_approval",))
+        told += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
+        told += self._calls.read() + self._calls.chunks_over() + _counted(event.usage)
         self._calls = _Calls()
         # The calls of a cancelled run must not continue.
-        return deltas + report.finish(outcome.type, drops_at="error") + self._end()
+        return told + report.finish(outcome.type, drops_at="error") + self._end()
 
-    def _run_error(self, event: _Event) -> list[Delta]:
+    def _run_error(self, event: _Event) -> list[deltas.Delta]:
         return _counted(event.usage) + report.failure(message=event.message, code=event.code)
 
-    def _text_start(self, event: _Event) -> list[Delta]:
-        self._message = id_label(event.message_id)
+    def _text_start(self, event: _Event) -> list[deltas.Delta]:
+        self._message = labels.id_label(event.message_id)
         self._foreign.discard(self._message)
         if type(event.role) is str and event.role in _OTHERS:
             self._foreign.add(self._message)
         return []
 
-    def _text(self, event: _Event) -> list[Delta]:
-        return [] if id_label(event.message_id) in self._foreign else report.text(event.delta)
+    def _text(self, event: _Event) -> list[deltas.Delta]:
+        return [] if labels.id_label(event.message_id) in self._foreign else report.text(event.delta)
 
-    def _text_chunk(self, event: _Event) -> list[Delta]:
+    def _text_chunk(self, event: _Event) -> list[deltas.Delta]:
         if event.message_id is None:
             event.message_id = self._message
-        elif event.role is not None or id_label(event.message_id) != self._message:
+        elif event.role is not None or labels.id_label(event.message_id) != self._message:
             self._text_start(event)
         return self._text(event)
 
-    def _sealed(self, event: _Event) -> list[Delta]:
-        value, entity = text_label(event.encrypted_value), id_label(event.entity_id)
+    def _sealed(self, event: _Event) -> list[deltas.Delta]:
+        value, entity = labels.text_label(event.encrypted_value), labels.id_label(event.entity_id)
         if value is not None and event.subtype == "tool-call":
             return self._calls.sealed(entity, value)
         return report.thought(None, entity, id=entity, data=value)
 
-    def _call_start(self, event: _Event) -> list[Delta]:
-        return self._calls.seen(id_label(event.tool_call_id), name_label(event.tool_call_name), event.extra)
+    def _call_start(self, event: _Event) -> list[deltas.Delta]:
+        return self._calls.seen(
+            labels.id_label(event.tool_call_id), labels.name_label(event.tool_call_name), event.extra
+        )
 
-    def _call_chunk(self, event: _Event) -> list[Delta]:
-        id_, name = id_label(event.tool_call_id), name_label(event.tool_call_name)
+    def _call_chunk(self, event: _Event) -> list[deltas.Delta]:
+        id_, name = labels.id_label(event.tool_call_id), labels.name_label(event.tool_call_name)
         return self._calls.chunk(id_, name, event.extra, event.delta)
 
-    def _call_result(self, event: _Event) -> list[Delta]:
-        id_ = id_label(event.tool_call_id)
+    def _call_result(self, event: _Event) -> list[deltas.Delta]:
+        id_ = labels.id_label(event.tool_call_id)
         known = self._calls.knows(id_) or id_ in self._history
         if known:
             return self._calls.answered(id_)
-        return [*self._calls.all_answered(), *([] if id_ is None else [CallAnswered(id_)])]
+        return [*self._calls.all_answered(), *([] if id_ is None else [deltas.CallAnswered(id_)])]
 
-    EVENTS: ClassVar[Events] = {
+    EVENTS: ClassVar[translator.Events] = {
         "TOOL_CALL_ARGS": lambda self, event: self._calls.piece(event.tool_call_id, event.delta),
         "TEXT_MESSAGE_CONTENT": _text,
         "REASONING_MESSAGE_CONTENT": lambda _self, event: _thought(event),
@@ -551,7 +551,7 @@ class AgUiTranslator(TurnTranslator):
         "TEXT_MESSAGE_START": _text_start,
         "TOOL_CALL_CHUNK": _call_chunk,
         "TOOL_CALL_START": _call_start,
-        "TOOL_CALL_END": lambda self, event: self._calls.end(id_label(event.tool_call_id)),
+        "TOOL_CALL_END": lambda self, event: self._calls.end(labels.id_label(event.tool_call_id)),
         "TOOL_CALL_RESULT": _call_result,
         "MESSAGES_SNAPSHOT": lambda self, event: self._calls.restated(event.messages or [], self._history),
         "RUN_STARTED": _run_started,
@@ -563,10 +563,10 @@ class AgUiTranslator(TurnTranslator):
 def _named_ids(messages: list[_Message] | None) -> set[str]:
     """Return the ids of all calls in the messages."""
     calls = [call for message in messages or () for call in message.tool_calls or ()]
-    return {id_ for call in calls if (id_ := id_label(call.id)) is not None}
+    return {id_ for call in calls if (id_ := labels.id_label(call.id)) is not None}
 
 
-def _counted(usage: object) -> list[Delta]:
+def _counted(usage: object) -> list[deltas.Delta]:
     """Return the token counts of a run, summed: there is one entry per model."""
     totals: dict[str, Any] = {}
     for entry in usage if isinstance(usage, list) else ():
@@ -576,7 +576,7 @@ def _counted(usage: object) -> list[Delta]:
     return report.usage(totals)
 
 
-def _thought(event: _Event) -> list[Delta]:
+def _thought(event: _Event) -> list[deltas.Delta]:
     """Return a piece of reasoning; pieces of one message are one block."""
-    id_ = id_label(event.message_id)
+    id_ = labels.id_label(event.message_id)
     return report.thought(event.delta, id_, id=id_)

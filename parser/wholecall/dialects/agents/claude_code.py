@@ -41,23 +41,10 @@ from typing import Any, ClassVar, Final, Optional
 
 from msgspec.structs import replace
 
-from wholecall.deltas import (
-    ITEM_DONE,
-    CallCancelled,
-    CallClosed,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Index,
-    TextBegan,
-)
-from wholecall.dialects import at, report, say
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, labels, report, say
 from wholecall.dialects.agents.beside import Beside
 from wholecall.dialects.anthropic import Block, Blocks, Message, finish_deltas, usage_deltas
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import is_blank, listed, member
-from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.framing.frame import Frame
 
 _QUIET: Final = frozenset({"redacted_thinking", "container_upload", "compaction"})  # blocks
@@ -115,7 +102,7 @@ _FAILS = say.own("_fails", at.value("subtype"), at.value("errors"), at.value("re
 _ALONE = say.own("_alone", at.id("session_id"), at.value("result"), at.value("usage"))
 
 
-class ClaudeCodeTranslator(TableTranslator):
+class ClaudeCodeTranslator(compiled.TableTranslator):
     """Lines of one session to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -158,12 +145,12 @@ class ClaudeCodeTranslator(TableTranslator):
         self._writing = {}  # the message of each agent, by the call that began it
         self._asked = set()  # requests to the client that are calls
 
-    def close(self) -> list[Delta]:
+    def close(self) -> list[deltas.Delta]:
         """Report the end of the messages that were whole when the stream ended."""
         stopped = [agent for agent, message in self._writing.items() if message.stopped]
         return [delta for agent in stopped for delta in self._ends(agent)]
 
-    def _take(self, line: Any, frame: Frame) -> list[Delta]:
+    def _take(self, line: Any, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of a line; an error in a line with a type is about its message."""
         kind = line.type if type(line.type) is str else ""
         row = self.EVENTS.get(kind)
@@ -173,7 +160,7 @@ class ClaudeCodeTranslator(TableTranslator):
 
     # The life of messages
 
-    def _on(self, agent: str | None, id_: str | None = None, model: str | None = None) -> list[Delta]:
+    def _on(self, agent: str | None, id_: str | None = None, model: str | None = None) -> list[deltas.Delta]:
         """Make the agent's message the current one, or a new one if another id comes."""
         message = self._writing.get(agent)
         if message is None or (id_ is not None and message.id not in (None, id_)):
@@ -184,73 +171,73 @@ class ClaudeCodeTranslator(TableTranslator):
 
     def _begins(
         self, agent: str | None, id_: str | None, model: str | None = None, *, streamed: bool = False
-    ) -> list[Delta]:
-        deltas = self._ends(agent)
+    ) -> list[deltas.Delta]:
+        told = self._ends(agent)
         key, opened = self._turns.begin(id_, model)
         self._message = self._writing[agent] = Writing(key, id_, streamed=streamed)
-        return deltas + opened
+        return told + opened
 
-    def _reason(self, reason: object) -> list[Delta]:
+    def _reason(self, reason: object) -> list[deltas.Delta]:
         """Note why the message ends."""
         self._message.reason = reason or self._message.reason
         return []
 
-    def _ends(self, agent: str | None) -> list[Delta]:
+    def _ends(self, agent: str | None) -> list[deltas.Delta]:
         """End an agent's message; one whose events broke off is left to the machine."""
         message = self._writing.pop(agent, None)
         if message is None:
             return []
         if message.streamed and not message.stopped:
             return self._turns.leave(message.key)
-        unsaid: list[Delta] = [Finish(0, "tool_calls" if message.n_calls else "stop", None)]
+        unsaid: list[deltas.Delta] = [deltas.Finish(0, "tool_calls" if message.n_calls else "stop", None)]
         finish = finish_deltas(message.reason) or unsaid
         return [*self._turns.switch(message.key), *finish, *self._turns.end(message.key)]
 
     # Events of a streamed message
 
-    def _message_start(self, agent: str | None, message: Message | None) -> list[Delta]:
+    def _message_start(self, agent: str | None, message: Message | None) -> list[deltas.Delta]:
         said = message or Message()
-        deltas = self._begins(agent, id_label(said.id), name_label(said.model), streamed=True)
-        return deltas + usage_deltas(said.usage)
+        told = self._begins(agent, labels.id_label(said.id), labels.name_label(said.model), streamed=True)
+        return told + usage_deltas(said.usage)
 
-    def _in_events(self, agent: str | None) -> list[Delta]:
-        deltas = self._on(agent)
+    def _in_events(self, agent: str | None) -> list[deltas.Delta]:
+        told = self._on(agent)
         self._message.streamed = True
-        return deltas
+        return told
 
-    def _start(self, index: Index | None, block: Block | None) -> list[Delta]:
+    def _start(self, index: deltas.Index | None, block: Block | None) -> list[deltas.Delta]:
         """Report the start of a block; every call is the agent's."""
-        message, deltas = self._message, list[Delta]()
+        message, told = self._message, list[deltas.Delta]()
         for said in message.blocks.start(index, block or Block()):
-            if isinstance(said, (CallSeen, CallWhole)):
+            if isinstance(said, (deltas.CallSeen, deltas.CallWhole)):
                 message.n_calls += 1
                 if said.id is not None:
                     message.calls[said.id] = index
-                deltas.append(replace(said, kind="server"))
-            elif not isinstance(said, (CallCancelled, TextBegan)):
-                deltas.append(said)
-        return deltas
+                told.append(replace(said, kind="server"))
+            elif not isinstance(said, (deltas.CallCancelled, deltas.TextBegan)):
+                told.append(said)
+        return told
 
-    def _text(self, value: object, index: Index | None) -> list[Delta]:
+    def _text(self, value: object, index: deltas.Index | None) -> list[deltas.Delta]:
         return self._no_call(index, report.text(value))
 
-    def _thought(self, value: object, index: Index | None, *, signature: object) -> list[Delta]:
+    def _thought(self, value: object, index: deltas.Index | None, *, signature: object) -> list[deltas.Delta]:
         return self._no_call(index, report.thought(value, index, signature=signature))
 
-    def _no_call(self, index: Index | None, said: list[Delta]) -> list[Delta]:
+    def _no_call(self, index: deltas.Index | None, said: list[deltas.Delta]) -> list[deltas.Delta]:
         if said:
             self._message.blocks.spoken(index)
         return said
 
-    def _piece(self, index: Index | None, said: object) -> list[Delta]:
+    def _piece(self, index: deltas.Index | None, said: object) -> list[deltas.Delta]:
         piece = self._message.blocks.piece(index, said)
         return [] if piece is None else [piece]
 
-    def _stop(self, index: Index | None) -> list[Delta]:
+    def _stop(self, index: deltas.Index | None) -> list[deltas.Delta]:
         ends = self._message.blocks.stop(index)
-        return [replace(end, waits=True) for end in ends if isinstance(end, CallClosed)]
+        return [replace(end, waits=True) for end in ends if isinstance(end, deltas.CallClosed)]
 
-    def _stopped(self) -> list[Delta]:
+    def _stopped(self) -> list[deltas.Delta]:
         self._message.stopped = True
         return []
 
@@ -258,23 +245,23 @@ class ClaudeCodeTranslator(TableTranslator):
 
     def _call(
         self, id_: str | None, name: str | None, text: str, caller: object, server: object
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report a call, or the last word on a streamed one, which `{}` is not: it is also written for cut text."""
         message = self._message
         if id_ is not None and id_ in message.over:
             return []
         if id_ is None or id_ not in message.calls:
-            slot: Index | None = message.new_slot(id_)
-        elif message.streamed and not is_blank(text):
+            slot: deltas.Index | None = message.new_slot(id_)
+        elif message.streamed and not decode.is_blank(text):
             slot = message.calls[id_]
         else:
             return []
         extra = report.extra(caller=caller, server_name=server)
-        return [CallWhole(0, slot, None, id_, name, text, ITEM_DONE, "server", extra=extra)]
+        return [deltas.CallWhole(0, slot, None, id_, name, text, deltas.ITEM_DONE, "server", extra=extra)]
 
     def _said(
         self, kind: str | None, said: object, thinking: object, signature: object, data: object
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report another block than a call, unless its events did."""
         if self._message.streamed or kind in _QUIET or (kind or "").endswith("tool_result"):
             return []
@@ -285,10 +272,10 @@ class ClaudeCodeTranslator(TableTranslator):
         self._message.n_blocks += 1
         return report.thought(thinking, self._message.n_blocks, signature=signature, data=data)
 
-    def _failed(self, error: object) -> list[Delta]:
+    def _failed(self, error: object) -> list[deltas.Delta]:
         return report.failure(fatal=False, type=error) if error else []
 
-    def _over(self, id_: str | None, *before: CallSeen) -> list[Delta]:
+    def _over(self, id_: str | None, *before: deltas.CallSeen) -> list[deltas.Delta]:
         """End a known call, after the rest of its deltas; nothing if it is over already."""
         message = next((one for one in self._writing.values() if id_ in one.calls), None)
         if message is None or id_ is None:
@@ -302,44 +289,44 @@ class ClaudeCodeTranslator(TableTranslator):
 
     def _request(
         self, id_: str | None, name: str | None, text: str, server: object, number: object
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report the call of a tool that the client has."""
         if id_ is not None:
             self._asked.add(id_)
         extra = report.extra(server_name=server, message_id=number)
-        deltas, slot = self._on(None), f"request {id_}"
-        deltas.append(CallSeen(0, slot, None, id_, name, extra=extra))
+        told, slot = self._on(None), f"request {id_}"
+        told.append(deltas.CallSeen(0, slot, None, id_, name, extra=extra))
         if text:
-            deltas.append(CallWhole(0, slot, None, id_, None, text, ITEM_DONE))
+            told.append(deltas.CallWhole(0, slot, None, id_, None, text, deltas.ITEM_DONE))
         self._message.n_calls += 1
-        return deltas + report.closed(slot)
+        return told + report.closed(slot)
 
-    def _asks(self, id_: str | None, name: str | None, text: str) -> list[Delta]:
+    def _asks(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report that a call needs an approval; the call is reported with it, if no message reported it."""
-        seen = CallSeen(0, None, None, id_, None, "server", flags=("needs_approval",))
+        seen = deltas.CallSeen(0, None, None, id_, None, "server", flags=("needs_approval",))
         known = self._over(id_, seen)
         if known or id_ is None or any(id_ in message.over for message in self._writing.values()):
             return known
-        deltas = self._on(None)
+        told = self._on(None)
         slot = self._message.new_slot(id_)
-        deltas.append(replace(seen, index=slot, name=name))
-        deltas.append(CallWhole(0, slot, None, id_, None, text, ITEM_DONE, "server"))
-        return deltas + self._over(id_)
+        told.append(replace(seen, index=slot, name=name))
+        told.append(deltas.CallWhole(0, slot, None, id_, None, text, deltas.ITEM_DONE, "server"))
+        return told + self._over(id_)
 
-    def _cancel(self, id_: str | None) -> list[Delta]:
+    def _cancel(self, id_: str | None) -> list[deltas.Delta]:
         if id_ is None or id_ not in self._asked:
             return []
         self._asked.discard(id_)
-        return [CallCancelled(id_)]
+        return [deltas.CallCancelled(id_)]
 
     # The end of a prompt
 
-    def _fails(self, kind: object, errors: object, result: object, error: object) -> list[Delta]:
-        listing = "; ".join(filter(None, map(text_label, listed(errors))))
-        said = listing or text_label(result) or text_label(member(error, "message"))
+    def _fails(self, kind: object, errors: object, result: object, error: object) -> list[deltas.Delta]:
+        listing = "; ".join(filter(None, map(labels.text_label, decode.listed(errors))))
+        said = listing or labels.text_label(result) or labels.text_label(decode.member(error, "message"))
         return report.failure(fatal=False, type=kind, message=said)
 
-    def _alone(self, session: str | None, said: object, usage: object) -> list[Delta]:
+    def _alone(self, session: str | None, said: object, usage: object) -> list[deltas.Delta]:
         """Report the result as an answer: with `--output-format json` only this comes."""
         if self._turns.n_turns:
             return []
@@ -347,7 +334,7 @@ class ClaudeCodeTranslator(TableTranslator):
         self._writing[None] = Writing(key, None, streamed=False)
         return [*opened, *report.text(said), *usage_deltas(usage)]
 
-    def _answered(self, kind: object, reason: object) -> list[Delta]:
+    def _answered(self, kind: object, reason: object) -> list[deltas.Delta]:
         main = self._writing.get(None)
         if main is not None:
             main.reason = main.reason or reason
@@ -357,13 +344,13 @@ class ClaudeCodeTranslator(TableTranslator):
             for delta in self._broken_off(agent, kind) or self._ends(agent)
         ]
 
-    def _broken_off(self, agent: str | None, kind: object) -> list[Delta]:
+    def _broken_off(self, agent: str | None, kind: object) -> list[deltas.Delta]:
         """Return the end of a message whose events are not all there when the prompt is over."""
         message = self._writing[agent]
         if not message.streamed or message.stopped:
             return []
         del self._writing[agent]
-        finish = Finish(0, "aborted", kind if type(kind) is str else None, drops=True)
+        finish = deltas.Finish(0, "aborted", kind if type(kind) is str else None, drops=True)
         return [*self._turns.switch(message.key), finish, *self._turns.end(message.key)]
 
 
@@ -388,7 +375,7 @@ class Writing:
     stopped: bool
     reason: Any
     blocks: Blocks
-    calls: dict[str, Index | None]
+    calls: dict[str, deltas.Index | None]
     over: set[str]
     n_calls: int
     n_blocks: int

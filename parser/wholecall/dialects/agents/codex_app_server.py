@@ -36,10 +36,8 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish
-from wholecall.dialects import at, report, say
+from wholecall.dialects import at, compiled, decode, report, say
 from wholecall.dialects.agents.beside import Beside
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import listed
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -116,7 +114,7 @@ _COMPLETED: say.Rows = {
 }
 
 
-class CodexAppServerTranslator(TableTranslator):
+class CodexAppServerTranslator(compiled.TableTranslator):
     """Messages of one connection to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -215,7 +213,7 @@ class CodexAppServerTranslator(TableTranslator):
         return [] if id_ in self._turn.said else report.text(said)
 
     def _mused(self, id_: str | None, summary: object, content: object) -> list[Delta]:
-        thoughts = [one for one in listed(summary) or listed(content) if type(one) is str]
+        thoughts = [one for one in decode.listed(summary) or decode.listed(content) if type(one) is str]
         return [] if id_ in self._turn.said else report.thought("\n".join(thoughts), id_)
 
     def _work(

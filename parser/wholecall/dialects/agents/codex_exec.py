@@ -27,9 +27,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, OBJECT, CallRefused, CallSeen, CallWhole, Delta, Finish
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
+from wholecall import deltas
+from wholecall.dialects import at, compiled, report, say
 
 
 def _work(*members: str) -> say.Row:
@@ -41,23 +40,29 @@ def _work(*members: str) -> say.Row:
 
 def _call(
     event: str, id_: str | None, name: str | None, server: object, status: object, **members: msgspec.Raw
-) -> list[Delta]:
+) -> list[deltas.Delta]:
     """Report the start or the end of an item; its id is its slot."""
     over = event == "item.completed"
-    deltas: list[Delta] = [CallSeen(0, id_, None, id_, name, "server", extra=report.extra(server=server))]
+    told: list[deltas.Delta] = [
+        deltas.CallSeen(0, id_, None, id_, name, "server", extra=report.extra(server=server))
+    ]
     if text := report.arguments_of(members):
-        deltas.append(CallWhole(0, id_, None, id_, None, text, ITEM_DONE if over else OBJECT, "server"))
+        told.append(
+            deltas.CallWhole(
+                0, id_, None, id_, None, text, deltas.ITEM_DONE if over else deltas.OBJECT, "server"
+            )
+        )
     if over and status == "declined":
-        return [*deltas, CallRefused(0, id_, None, "aborted", "the client declined the call")]
-    return deltas + report.closed(id_) if over else deltas
+        return [*told, deltas.CallRefused(0, id_, None, "aborted", "the client declined the call")]
+    return told + report.closed(id_) if over else told
 
 
-def _stopped() -> list[Delta]:
-    return [Finish(0, "stop", None)]
+def _stopped() -> list[deltas.Delta]:
+    return [deltas.Finish(0, "stop", None)]
 
 
-def _failed() -> list[Delta]:
-    return [Finish(0, "error", "failed", drops=True)]
+def _failed() -> list[deltas.Delta]:
+    return [deltas.Finish(0, "error", "failed", drops=True)]
 
 
 _WORK: say.Rows = {
@@ -77,7 +82,7 @@ _COMPLETED: say.Rows = {
 _ITEM = at.text("item.type")
 
 
-class CodexExecTranslator(TableTranslator):
+class CodexExecTranslator(compiled.TableTranslator):
     """Events of one run to deltas."""
 
     ROWS: ClassVar[say.Rows] = {

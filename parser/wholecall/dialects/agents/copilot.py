@@ -39,26 +39,8 @@ from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    DONE,
-    ITEM_DONE,
-    CallClosed,
-    CallRefused,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Slot,
-    TurnEnded,
-    TurnOpened,
-    WireFault,
-)
-from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, dumped, is_noise, member, plain, wire_text
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.remembered import keep_piece
-from wholecall.dialects.translator import ViewTranslator
+from wholecall import deltas
+from wholecall.dialects import decode, labels, reasons, remembered, report, translator
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, DropReason, Flag, Kind, TurnReason
 
@@ -79,7 +61,7 @@ class _Request(msgspec.Struct, gc=False, rename="camel"):
     tool_call_id: Any = None
     name: Any = None
     type: Any = None
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
     mcp_server_name: Any = None
     mcp_tool_name: Any = None
     tool_title: Any = None
@@ -99,7 +81,7 @@ class _Data(msgspec.Struct, gc=False, rename="camel"):
     tool_name: Any = None
     tool_type: Any = None
     input_delta: Any = None
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
     mcp_server_name: Any = None
     mcp_tool_name: Any = None
     parent_tool_call_id: Any = None
@@ -156,7 +138,7 @@ def _is_quiet(kind: str | None) -> bool:
 
 # Calls.
 
-_UNOWNED = WireFault("undecodable_frame", "a piece of input names none of the open calls", hole=True)
+_UNOWNED = deltas.WireFault("undecodable_frame", "a piece of input names none of the open calls", hole=True)
 _EXTRA: Final = {
     field.name: field.encode_name
     for view in (_Request, _Data)
@@ -222,72 +204,76 @@ class _Calls:
 
     # The model's output.
 
-    def piece(self, data: _Data) -> list[Delta]:
+    def piece(self, data: _Data) -> list[deltas.Delta]:
         """Report a piece of a call's input; the first one opens the call."""
-        id_, name, text = id_label(data.tool_call_id), name_label(data.tool_name), data.input_delta
+        id_, name, text = (
+            labels.id_label(data.tool_call_id),
+            labels.name_label(data.tool_name),
+            data.input_delta,
+        )
         call = self._announced(id_) if id_ is not None else self._sole()
         if call is None:
             return [_UNOWNED] if text else []
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         if not call.seen or (name is not None and not call.named):
             call.seen, call.named = True, name is not None
             call.kind = "custom" if data.tool_type == "custom" else call.kind
-            deltas.append(CallSeen(0, call.slot, None, id_, name, call.kind))
-        return [*deltas, Slot(0, call.slot, None, dumped(text))] if text else deltas
+            told.append(deltas.CallSeen(0, call.slot, None, id_, name, call.kind))
+        return [*told, deltas.Slot(0, call.slot, None, decode.dumped(text))] if text else told
 
-    def request_by_message(self, request: _Request) -> list[Delta]:
+    def request_by_message(self, request: _Request) -> list[deltas.Delta]:
         """Report the call that a message lists: all of it, with or without pieces before."""
-        call = self._announced(id_label(request.tool_call_id))
+        call = self._announced(labels.id_label(request.tool_call_id))
         call.is_listed = True
         if call.decided:
             return []
         if request.type == "custom":
             call.kind = "custom"
-        return self._whole(call, name_label(request.name), request, DONE)
+        return self._whole(call, labels.name_label(request.name), request, deltas.DONE)
 
     # The outcome of a call.
 
-    def start(self, data: _Data) -> list[Delta]:
+    def start(self, data: _Data) -> list[deltas.Delta]:
         """Report that the execution of a call begins, by the agent or the client."""
-        return self._whole(self._meant(data), name_label(data.tool_name), data, ITEM_DONE)
+        return self._whole(self._meant(data), labels.name_label(data.tool_name), data, deltas.ITEM_DONE)
 
-    def request(self, data: _Data) -> list[Delta]:
+    def request(self, data: _Data) -> list[deltas.Delta]:
         """Report that the client is to execute a call."""
         call = self._decided(self._meant(data))
         self.requested = True
         flags: tuple[Flag, ...] = ("turn_truncated",) if self.cut else ()
-        whole = self._whole(call, name_label(data.tool_name), data, ITEM_DONE, flags)
-        return [*whole, CallClosed(0, call.slot, None)]
+        whole = self._whole(call, labels.name_label(data.tool_name), data, deltas.ITEM_DONE, flags)
+        return [*whole, deltas.CallClosed(0, call.slot, None)]
 
-    def complete(self, id_: str | None) -> list[Delta]:
+    def complete(self, id_: str | None) -> list[deltas.Delta]:
         """Report that an open call was executed, and that the client was not asked to."""
         return self._agents_own(self._by_id[id_])
 
-    def wait(self, id_: str | None) -> list[Delta]:
+    def wait(self, id_: str | None) -> list[deltas.Delta]:
         """Note that an open call waits for a permission."""
         self._by_id[id_].waits = True
         return []
 
-    def permit(self, id_: str | None) -> list[Delta]:
+    def permit(self, id_: str | None) -> list[deltas.Delta]:
         """Note that an open call waits no longer."""
         self._by_id[id_].waits = False
         return []
 
-    def deny(self, id_: str | None) -> list[Delta]:
+    def deny(self, id_: str | None) -> list[deltas.Delta]:
         """Report that an open call may not be executed."""
         slot = self._decided(self._by_id[id_]).slot
-        return [CallRefused(0, slot, None, "aborted", "the call was denied")]
+        return [deltas.CallRefused(0, slot, None, "aborted", "the call was denied")]
 
-    def settle(self, reason: DropReason, detail: str) -> list[Delta]:
+    def settle(self, reason: DropReason, detail: str) -> list[deltas.Delta]:
         """Report all calls that are left: as the agent's own if they are whole, else dropped for this reason."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         for call in list(self._left.values()):
             if call.whole:
-                deltas += self._agents_own(call)
+                told += self._agents_own(call)
             else:
                 slot = self._decided(call).slot
-                deltas.append(CallRefused(0, slot, None, reason, detail))
-        return deltas
+                told.append(deltas.CallRefused(0, slot, None, reason, detail))
+        return told
 
     def give_up(self) -> None:
         """Let the end of the turn decide about the calls that are left."""
@@ -300,16 +286,20 @@ class _Calls:
             calls.pop(call.slot, None)
         return call
 
-    def _agents_own(self, call: _Call) -> list[Delta]:
+    def _agents_own(self, call: _Call) -> list[deltas.Delta]:
         slot = self._decided(call).slot
         flags: tuple[Flag, ...] = ("needs_approval",) if call.waits else ()
-        said: Delta = CallSeen(0, slot, None, None, None, "server", flags=flags)
+        said: deltas.Delta = deltas.CallSeen(0, slot, None, None, None, "server", flags=flags)
         if call.kind == "custom":
             if not call.whole:
-                return [CallRefused(0, slot, None, "incomplete_input", "nothing tells all of the input")]
-            text, call.text = dumped({"input": call.text}), ""
-            said = CallWhole(0, slot, None, None, None, text, ITEM_DONE + 1, "server", flags=flags)
-        return [said, CallClosed(0, slot, None)]
+                return [
+                    deltas.CallRefused(0, slot, None, "incomplete_input", "nothing tells all of the input")
+                ]
+            text, call.text = decode.dumped({"input": call.text}), ""
+            said = deltas.CallWhole(
+                0, slot, None, None, None, text, deltas.ITEM_DONE + 1, "server", flags=flags
+            )
+        return [said, deltas.CallClosed(0, slot, None)]
 
     def _whole(
         self,
@@ -318,16 +308,16 @@ class _Calls:
         request: _Request | _Data,
         rank: int,
         flags: tuple[Flag, ...] = (),
-    ) -> list[Delta]:
-        text, extra = wire_text(request.arguments), _extra(request)
+    ) -> list[deltas.Delta]:
+        text, extra = decode.wire_text(request.arguments), _extra(request)
         slot, id_, kind = call.slot, call.id, call.kind
         call.whole = True
         self._in_pieces.pop(slot, None)
         if kind == "custom" and text:
             call.text = text
         if not text:
-            return [CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)]
-        return [CallWhole(0, slot, None, id_, name, text, rank, kind, flags=flags, extra=extra)]
+            return [deltas.CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)]
+        return [deltas.CallWhole(0, slot, None, id_, name, text, rank, kind, flags=flags, extra=extra)]
 
     # Which call is meant.
 
@@ -337,7 +327,7 @@ class _Calls:
         return self._open(id_) if call is None or another else call
 
     def _meant(self, data: _Data) -> _Call:
-        id_ = id_label(data.tool_call_id)
+        id_ = labels.id_label(data.tool_call_id)
         unnamed = next(iter(self._unnamed.values()), None) if id_ is None else None
         return self._by_id.get(id_) or unnamed or self._open(id_)
 
@@ -397,20 +387,20 @@ class _Turn:
         self._reasoned = False  # whether reasoning came since the last message
         self._thought = None  # the last whole thought; a message gives it no id
 
-    def text(self, data: _Data) -> list[Delta]:
-        text = text_label(data.delta_content) or ""
-        keep_piece(self._said.setdefault(("text", id_label(data.message_id)), []), text)
+    def text(self, data: _Data) -> list[deltas.Delta]:
+        text = labels.text_label(data.delta_content) or ""
+        remembered.keep_piece(self._said.setdefault(("text", labels.id_label(data.message_id)), []), text)
         return report.text(text)
 
-    def thought(self, data: _Data) -> list[Delta]:
-        text, self._block = text_label(data.delta_content) or "", id_label(data.reasoning_id)
-        keep_piece(self._said.setdefault(("thought", self._block), []), text)
+    def thought(self, data: _Data) -> list[deltas.Delta]:
+        text, self._block = labels.text_label(data.delta_content) or "", labels.id_label(data.reasoning_id)
+        remembered.keep_piece(self._said.setdefault(("thought", self._block), []), text)
         self._reasoned = True
         return report.thought(text, self._block)
 
-    def whole_thought(self, data: _Data) -> list[Delta]:
+    def whole_thought(self, data: _Data) -> list[deltas.Delta]:
         """Report the text that a whole thought adds to its pieces; the message it led to may have brought it before."""
-        text, block = text_label(data.content), id_label(data.reasoning_id)
+        text, block = labels.text_label(data.content), labels.id_label(data.reasoning_id)
         if text is None or self._thought in ((None, text), (block, text)):
             return []
         self._thought = block, text
@@ -419,24 +409,24 @@ class _Turn:
             self._block, self._reasoned = block, True
         return report.thought(rest, block)
 
-    def message(self, data: _Data) -> list[Delta]:
+    def message(self, data: _Data) -> list[deltas.Delta]:
         """Report the content of a whole message: the reasoning that led to it, its text, and its calls."""
-        id_, text = id_label(data.message_id), text_label(data.content)
+        id_, text = labels.id_label(data.message_id), labels.text_label(data.content)
         if id_ is not None and id_ in self._messages:
             return []  # the same message again (quirk 91)
         self._messages.add(id_)
-        deltas = self._sealed(id_, data)
+        told = self._sealed(id_, data)
         if text:
-            deltas += report.text(self._rest(("text", id_), text))
+            told += report.text(self._rest(("text", id_), text))
         for request in data.tool_requests or ():
-            deltas += self.calls.request_by_message(request)
-        return deltas
+            told += self.calls.request_by_message(request)
+        return told
 
-    def _sealed(self, message: str | None, data: _Data) -> list[Delta]:
+    def _sealed(self, message: str | None, data: _Data) -> list[deltas.Delta]:
         """Report the reasoning of a message: the text if it did not come before, and the values to be sent back."""
-        text = text_label(data.reasoning_text)
+        text = labels.text_label(data.reasoning_text)
         new = "" if text is None or self._reasoned else text
-        sealed = text_label(data.reasoning_opaque) or text_label(data.encrypted_content)
+        sealed = labels.text_label(data.reasoning_opaque) or labels.text_label(data.encrypted_content)
         block, self._block = self._block, None
         self._reasoned, self._thought = False, (None, text) if text is not None else self._thought
         return report.thought(new, block or message, data=sealed)
@@ -475,52 +465,54 @@ class _Turns:
     def is_current(self, agent: str | None) -> bool:
         return self._now is not None and self._now is self._latest.get(agent)
 
-    def on(self, agent: str | None, data: _Data) -> tuple[_Turn, list[Delta]]:
+    def on(self, agent: str | None, data: _Data) -> tuple[_Turn, list[deltas.Delta]]:
         """Return the agent's turn, or a new one if the last is over, and the deltas that make it the current one."""
         turn = self.of(agent)
         return self.begin(agent, data) if turn is None else (turn, self.switch(turn))
 
-    def switch(self, turn: _Turn) -> list[Delta]:
+    def switch(self, turn: _Turn) -> list[deltas.Delta]:
         """Return the deltas that make a turn the current one."""
         before, self._now = self._now, turn
-        return [] if turn is before else [TurnOpened(turn.key)]
+        return [] if turn is before else [deltas.TurnOpened(turn.key)]
 
-    def begin(self, agent: str | None, data: _Data, *, marked: bool = False) -> tuple[_Turn, list[Delta]]:
+    def begin(
+        self, agent: str | None, data: _Data, *, marked: bool = False
+    ) -> tuple[_Turn, list[deltas.Delta]]:
         """Return the agent's next turn and its beginning; an open turn ends before it."""
         last = self.of(agent)
-        deltas = self.end(last, finish=False) if last is not None else []
+        told = self.end(last, finish=False) if last is not None else []
         over = self._now is not None and not self._now.open
         self._n_turns += 1
         turn = self._latest[agent] = self._now = _Turn(self._n_turns, marked=marked)
-        id_ = agent if agent is not None else id_label(data.turn_id)
-        return turn, [*deltas, TurnOpened(turn.key, id_, name_label(data.model), restart=over)]
+        id_ = agent if agent is not None else labels.id_label(data.turn_id)
+        return turn, [*told, deltas.TurnOpened(turn.key, id_, labels.name_label(data.model), restart=over)]
 
-    def end(self, turn: _Turn, *, finish: bool = True) -> list[Delta]:
+    def end(self, turn: _Turn, *, finish: bool = True) -> list[deltas.Delta]:
         """Return the end of a turn that was not broken off, though the model's answer may have been cut."""
-        deltas = self.switch(turn)
+        told = self.switch(turn)
         turn.open = False
         if turn.calls.cut:
             turn.calls.give_up()
         else:
-            deltas += turn.calls.settle("aborted", "no message told the call")
+            told += turn.calls.settle("aborted", "no message told the call")
         if turn.reason is not None:
-            deltas.append(Finish(0, *turn.reason, ends=True))
+            told.append(deltas.Finish(0, *turn.reason, ends=True))
         elif finish:
-            deltas.append(Finish(0, "tool_calls" if turn.calls.requested else "stop", None, ends=True))
-        return [*deltas, TurnEnded(turn.key)]
+            told.append(deltas.Finish(0, "tool_calls" if turn.calls.requested else "stop", None, ends=True))
+        return [*told, deltas.TurnEnded(turn.key)]
 
-    def break_off(self, turn: _Turn, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
+    def break_off(self, turn: _Turn, reason: TurnReason, provider_reason: str | None) -> list[deltas.Delta]:
         """Return the end of a turn that was broken off: its open calls are dropped."""
-        deltas = self.switch(turn)
+        told = self.switch(turn)
         turn.open = False
         turn.calls.give_up()
-        return [*deltas, Finish(0, reason, provider_reason, drops=True), TurnEnded(turn.key)]
+        return [*told, deltas.Finish(0, reason, provider_reason, drops=True), deltas.TurnEnded(turn.key)]
 
 
 # The session.
 
 
-class CopilotTranslator(ViewTranslator):
+class CopilotTranslator(translator.ViewTranslator):
     """Events of one session to deltas."""
 
     decoder = _DECODER
@@ -534,22 +526,22 @@ class CopilotTranslator(ViewTranslator):
         self._where = {}  # the turns of calls, by their ids
         self._asked = {}  # calls that wait for a permission, by its request
 
-    def close(self) -> list[Delta]:
+    def close(self) -> list[deltas.Delta]:
         """Report who executes the calls that the stream leaves; those that no message listed are cut."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         for turn in self._turns.all_open():
-            deltas += self._turns.switch(turn)
-            deltas += turn.calls.settle("unterminated", "the stream ended before a message told the call")
-        return deltas
+            told += self._turns.switch(turn)
+            told += turn.calls.settle("unterminated", "the stream ended before a message told the call")
+        return told
 
-    def _all_over(self) -> list[Delta]:
+    def _all_over(self) -> list[deltas.Delta]:
         return [delta for turn in self._turns.all_open() for delta in self._turns.end(turn)]
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
         if event.type is None and _SESSION_EVENT.match(frame.event):
             event.type = frame.event
         known, data = self.EVENTS.get(event.type), event.data or _Data()
-        agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
+        agent = labels.id_label(event.agent_id) or labels.id_label(data.parent_tool_call_id)
         if known is not None:
             return known(self, agent, data)
         if event.type == "assistant.usage":
@@ -558,79 +550,85 @@ class CopilotTranslator(ViewTranslator):
             code = event.exit_code
             return self._break_off(None, "error", f"exit code {code}") if code else self._all_over()
         if event.error or event.type == "error":
-            return report.error(event.error or plain(frame.data))
-        return [] if _is_quiet(event.type) or is_noise(frame) else report.unknown()
+            return report.error(event.error or decode.plain(frame.data))
+        return [] if _is_quiet(event.type) or decode.is_noise(frame) else report.unknown()
 
     # The life of turns
 
-    def _turn_end(self, agent: str | None, _data: _Data) -> list[Delta]:
+    def _turn_end(self, agent: str | None, _data: _Data) -> list[deltas.Delta]:
         turn = self._turns.of(agent)
         return [] if turn is None else self._turns.end(turn)
 
-    def _idle(self, agent: str | None, data: _Data) -> list[Delta]:
+    def _idle(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
         return self._abort(agent, data) if data.aborted is True else self._turn_end(agent, data)
 
-    def _prompt(self, agent: str | None, data: _Data) -> list[Delta]:
+    def _prompt(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
         turn = self._turns.of(agent)
         goes_on = turn is None or turn.marked or data.delivery == "steering"
         return [] if goes_on else self._turn_end(agent, data)
 
-    def _abort(self, agent: str | None, data: _Data) -> list[Delta]:
-        return self._break_off(agent, "aborted", text_label(data.reason) or "abort")
+    def _abort(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
+        return self._break_off(agent, "aborted", labels.text_label(data.reason) or "abort")
 
-    def _break_off(self, agent: str | None, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
+    def _break_off(
+        self, agent: str | None, reason: TurnReason, provider_reason: str | None
+    ) -> list[deltas.Delta]:
         """Report that an agent was stopped; if it is the main one, that all were."""
         turn = self._turns.of(agent)
         turns = self._turns.all_open() if agent is None else [turn] if turn is not None else []
         return [delta for turn in turns for delta in self._turns.break_off(turn, reason, provider_reason)]
 
-    def _error(self, agent: str | None, data: _Data) -> list[Delta]:
+    def _error(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
         """Report that the answer failed; where there is no answer yet, the failure is the answer."""
         fields = {"type": data.error_type, "code": data.status_code, "message": data.message}
         _, opened = self._turns.on(agent, data)
-        broken = self._break_off(agent, "error", text_label(data.error_type))
+        broken = self._break_off(agent, "error", labels.text_label(data.error_type))
         return opened + report.failure(fatal=False, **fields) + broken
 
-    def _shutdown(self, agent: str | None, data: _Data) -> list[Delta]:
+    def _shutdown(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
         if data.shutdown_type != "error":
             return self._all_over()
         return self._error(agent, _Data(error_type="shutdown", message=data.error_reason))
 
-    def _usage(self, agent: str | None, data: _Data, frame: Frame) -> list[Delta]:
-        turn, reason = self._turns.of(agent), turn_reason(data.finish_reason)
+    def _usage(self, agent: str | None, data: _Data, frame: Frame) -> list[deltas.Delta]:
+        turn, reason = self._turns.of(agent), reasons.turn_reason(data.finish_reason)
         if turn is not None and reason is not None:
             turn.reason, turn.calls.cut = reason, reason[0] in CUT_REASONS
-        return report.usage(member(plain(frame.data), "data")) if self._turns.is_current(agent) else []
+        return (
+            report.usage(decode.member(decode.plain(frame.data), "data"))
+            if self._turns.is_current(agent)
+            else []
+        )
 
     # An agent's text, reasoning and messages
 
     def _said(
-        self, agent: str | None, data: _Data, say: Callable[[_Turn, _Data], list[Delta]]
-    ) -> list[Delta]:
-        turn, deltas = self._turns.on(agent, data)
-        return deltas + say(turn, data)
+        self, agent: str | None, data: _Data, say: Callable[[_Turn, _Data], list[deltas.Delta]]
+    ) -> list[deltas.Delta]:
+        turn, told = self._turns.on(agent, data)
+        return told + say(turn, data)
 
-    def _whole_thought(self, agent: str | None, data: _Data) -> list[Delta]:
+    def _whole_thought(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
         last = self._turns.last(agent)
         said = [] if last is None else last.whole_thought(data)
         if last is not None and (last.open or not said):
             return self._turns.switch(last) + said if said else []
         return self._said(agent, data, _Turn.whole_thought)
 
-    def _message(self, agent: str | None, data: _Data) -> list[Delta]:
-        turn, deltas = self._turns.on(agent, data)
-        deltas += turn.message(data)
+    def _message(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
+        turn, told = self._turns.on(agent, data)
+        told += turn.message(data)
         for request in data.tool_requests or ():
-            self._place(id_label(request.tool_call_id), turn)
-        return deltas
+            self._place(labels.id_label(request.tool_call_id), turn)
+        return told
 
     # The outcome of calls
 
-    def _piece(self, agent: str | None, data: _Data) -> list[Delta]:
-        turn, deltas = self._turns.on(agent, data)
-        deltas += turn.calls.piece(data)
-        self._place(id_label(data.tool_call_id), turn)
-        return deltas
+    def _piece(self, agent: str | None, data: _Data) -> list[deltas.Delta]:
+        turn, told = self._turns.on(agent, data)
+        told += turn.calls.piece(data)
+        self._place(labels.id_label(data.tool_call_id), turn)
+        return told
 
     def remade(self) -> None:
         """Check that each turn knows its calls, as the snapshot may come from anyone.
@@ -642,41 +640,43 @@ class CopilotTranslator(ViewTranslator):
             raise ValueError("a call is not among those of its turn")
 
     def _call(
-        self, agent: str | None, data: _Data, take: Callable[[_Calls, _Data], list[Delta]]
-    ) -> list[Delta]:
+        self, agent: str | None, data: _Data, take: Callable[[_Calls, _Data], list[deltas.Delta]]
+    ) -> list[deltas.Delta]:
         """Report an event's content about a known call, or about a new one of the agent's."""
-        id_ = id_label(data.tool_call_id)
+        id_ = labels.id_label(data.tool_call_id)
         known = self._where.get(id_)
         if known is not None and known.calls.is_over(id_):
             return []
-        turn, deltas = self._turns.on(agent, data) if known is None else (known, self._turns.switch(known))
-        deltas += take(turn.calls, data)
+        turn, told = self._turns.on(agent, data) if known is None else (known, self._turns.switch(known))
+        told += take(turn.calls, data)
         self._place(id_, turn)
-        return deltas
+        return told
 
     def _place(self, id_: str | None, turn: _Turn) -> None:
         if turn.calls.has(id_):
             self._where[id_] = turn
 
-    def _decide(self, id: object, become: Callable[[_Calls, str | None], list[Delta]]) -> list[Delta]:
-        turn = self._where.get(id_ := id_label(id))
+    def _decide(
+        self, id: object, become: Callable[[_Calls, str | None], list[deltas.Delta]]
+    ) -> list[deltas.Delta]:
+        turn = self._where.get(id_ := labels.id_label(id))
         if turn is None or turn.calls.is_over(id_):
             return []
         return self._turns.switch(turn) + become(turn.calls, id_)
 
-    def _asks(self, _agent: str | None, data: _Data) -> list[Delta]:
-        asked, request = data.permission_request, id_label(data.request_id)
-        id_ = id_label(asked.tool_call_id) if asked is not None else None
+    def _asks(self, _agent: str | None, data: _Data) -> list[deltas.Delta]:
+        asked, request = data.permission_request, labels.id_label(data.request_id)
+        id_ = labels.id_label(asked.tool_call_id) if asked is not None else None
         if request is not None:
             self._asked[request] = id_
         return self._decide(id_, _Calls.wait)
 
-    def _answered(self, _agent: str | None, data: _Data) -> list[Delta]:
-        id_ = self._asked.pop(id_label(data.request_id), None) or id_label(data.tool_call_id)
-        said = text_label(data.result.kind) if data.result is not None else None
+    def _answered(self, _agent: str | None, data: _Data) -> list[deltas.Delta]:
+        id_ = self._asked.pop(labels.id_label(data.request_id), None) or labels.id_label(data.tool_call_id)
+        said = labels.text_label(data.result.kind) if data.result is not None else None
         return self._decide(id_, _Calls.deny if (said or "").startswith(_NO) else _Calls.permit)
 
-    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, str | None, _Data], list[Delta]]]] = {
+    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, str | None, _Data], list[deltas.Delta]]]] = {
         "assistant.tool_call_delta": _piece,
         "assistant.message_delta": lambda self, agent, data: self._said(agent, data, _Turn.text),
         "assistant.reasoning_delta": lambda self, agent, data: self._said(agent, data, _Turn.thought),

@@ -30,16 +30,13 @@ from typing import ClassVar
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, OBJECT, CallRefused, CallSeen, CallWhole, Delta, Finish
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import NO_TEXT, raw_members, wire_text
-from wholecall.dialects.labels import name_label, text_label
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, labels, report, say
 
 _CALL = at.id("call_id"), at.raw("tool_call")
 
 
-class CursorTranslator(TableTranslator):
+class CursorTranslator(compiled.TableTranslator):
     """Events of one run to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -79,58 +76,63 @@ class CursorTranslator(TableTranslator):
         self._streamed = False  # pieces of texts came
         self._started = set()  # calls, by their ids
 
-    def _said(self, text: object, time: object, call: object) -> list[Delta]:
+    def _said(self, text: object, time: object, call: object) -> list[deltas.Delta]:
         """Report a piece of a text, or a whole one if no pieces come."""
         piece = time is not None and call is None
         self._streamed = self._streamed or piece
         return report.text(text) if piece or not self._streamed else []
 
-    def _call(self, id_: str | None, raw: msgspec.Raw, rank: int = OBJECT) -> list[Delta]:
+    def _call(self, id_: str | None, raw: msgspec.Raw, rank: int = deltas.OBJECT) -> list[deltas.Delta]:
         """Report a call, with its name when it is new; its id is its slot."""
-        name, text, server = _told(raw_members(raw))
+        name, text, server = _told(decode.raw_members(raw))
         new = id_ not in self._started
         self._started.add(id_)
         extra = report.extra(server=server) if new else None
-        deltas: list[Delta] = [CallSeen(0, id_, None, id_, name if new else None, "server", extra=extra)]
+        told: list[deltas.Delta] = [
+            deltas.CallSeen(0, id_, None, id_, name if new else None, "server", extra=extra)
+        ]
         if text:
-            deltas.append(CallWhole(0, id_, None, id_, None, text, rank, "server"))
-        return deltas
+            told.append(deltas.CallWhole(0, id_, None, id_, None, text, rank, "server"))
+        return told
 
-    def _over(self, id_: str | None, raw: msgspec.Raw) -> list[Delta]:
+    def _over(self, id_: str | None, raw: msgspec.Raw) -> list[deltas.Delta]:
         """Report the end of a call, which may repeat all of it."""
-        deltas = self._call(id_, raw, ITEM_DONE)
+        told = self._call(id_, raw, deltas.ITEM_DONE)
         self._started.discard(None)
-        if any("rejected" in raw_members(_member(tool, "result")) for tool in raw_members(raw).values()):
-            return [*deltas, CallRefused(0, id_, None, "aborted", "the client declined the call")]
-        return deltas + report.closed(id_)
+        if any(
+            "rejected" in decode.raw_members(_member(tool, "result"))
+            for tool in decode.raw_members(raw).values()
+        ):
+            return [*told, deltas.CallRefused(0, id_, None, "aborted", "the client declined the call")]
+        return told + report.closed(id_)
 
-    def _alone(self, session: str | None, said: object) -> list[Delta]:
+    def _alone(self, session: str | None, said: object) -> list[deltas.Delta]:
         """Report the result as an answer, if nothing else came."""
         return [] if self._n_turns else [*self._begin(session), *report.text(said)]
 
-    def _ended(self, kind: object, failed: object, said: object) -> list[Delta]:
+    def _ended(self, kind: object, failed: object, said: object) -> list[deltas.Delta]:
         if failed is True:
-            fault = report.failure(fatal=False, type=kind, message=text_label(said))
-            return [*fault, Finish(0, "error", text_label(kind), drops=True)]
-        return [Finish(0, "stop", text_label(kind))]
+            fault = report.failure(fatal=False, type=kind, message=labels.text_label(said))
+            return [*fault, deltas.Finish(0, "error", labels.text_label(kind), drops=True)]
+        return [deltas.Finish(0, "stop", labels.text_label(kind))]
 
 
 def _told(tools: Mapping[str, msgspec.Raw]) -> tuple[str | None, str, object]:
     """Return a call's name, its arguments, and the server that has the tool."""
     for name, tool in tools.items():
         if name == "function":
-            return _label(tool, "name"), wire_text(_member(tool, "arguments")), None
+            return _label(tool, "name"), decode.wire_text(_member(tool, "arguments")), None
         given = _member(tool, "args")
         if name != "mcpToolCall":
-            return name_label(name), wire_text(given), None
+            return labels.name_label(name), decode.wire_text(given), None
         label = _label(given, "toolName") or _label(given, "name") or name
-        return label, wire_text(_member(given, "args")), _label(given, "providerIdentifier")
+        return label, decode.wire_text(_member(given, "args")), _label(given, "providerIdentifier")
     return None, "", None
 
 
 def _member(raw: msgspec.Raw, name: str) -> msgspec.Raw:
-    return raw_members(raw).get(name, NO_TEXT)
+    return decode.raw_members(raw).get(name, decode.NO_TEXT)
 
 
 def _label(raw: msgspec.Raw, name: str) -> str | None:
-    return name_label(wire_text(_member(raw, name)))
+    return labels.name_label(decode.wire_text(_member(raw, name)))

@@ -24,8 +24,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wholecall.deltas import OBJECT, CallSeen, CallWhole, Delta, Finish
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects import at, compiled, report, say
 
 
 def _call(id_: str | None, name: str | None, text: str) -> list[Delta]:
@@ -42,7 +41,7 @@ def _ended(status: object, error: object) -> list[Delta]:
     return [Finish(0, "stop", status if type(status) is str else None)]
 
 
-class GeminiCliTranslator(TableTranslator):
+class GeminiCliTranslator(compiled.TableTranslator):
     """Events of one run to deltas."""
 
     ROWS: ClassVar[say.Rows] = {

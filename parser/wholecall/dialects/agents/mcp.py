@@ -25,8 +25,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wholecall.deltas import Delta, Finish
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects import at, compiled, report, say
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -37,7 +36,7 @@ _ANSWERED = (say.opened(), say.own(report.error, at.value("error"), fatal=False)
 _ERROR = say.when(at.value("id"), (None,), say.own(report.error, at.value("error")), otherwise=_ANSWERED)
 
 
-class McpTranslator(TableTranslator):
+class McpTranslator(compiled.TableTranslator):
     """Messages of one connection to deltas."""
 
     BODIES: ClassVar[say.Rows] = {

@@ -28,12 +28,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from wholecall.deltas import ITEM_DONE, OBJECT, CallRefused, CallSeen, CallWhole, Delta, Finish
-from wholecall.dialects import at, report, say
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, labels, report, say
 from wholecall.dialects.agents.beside import Beside
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import is_blank, member
-from wholecall.dialects.labels import text_label
 
 
 def _part(of: str, delta: str) -> say.Row:
@@ -61,7 +58,7 @@ _RUN = _part("part", "/delta")
 _INFO = "properties.info."
 
 
-class OpencodeTranslator(TableTranslator):
+class OpencodeTranslator(compiled.TableTranslator):
     """Events of the sessions of one server, or lines of one run, to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -120,7 +117,7 @@ class OpencodeTranslator(TableTranslator):
         error: object,
         finish: object = None,
         done: object = None,
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Note whose message it is, which its first step needs; or report that it failed."""
         if role != "assistant":
             self._asked.add(id_)
@@ -132,10 +129,10 @@ class OpencodeTranslator(TableTranslator):
         if step is None:
             return []  # the session's error says it as well
         self._over.add(id_)
-        end = Finish(0, "error", text_label(member(error, "name")), drops=True)
+        end = deltas.Finish(0, "error", labels.text_label(decode.member(error, "name")), drops=True)
         return [*self._turns.switch(step.key), end, *self._turns.end(step.key)]
 
-    def _on(self, message: str | None, model: str | None = None) -> list[Delta]:
+    def _on(self, message: str | None, model: str | None = None) -> list[deltas.Delta]:
         """Make the step of a message the current one, or begin it."""
         step = self._steps.get(message)
         if step is not None:
@@ -144,33 +141,35 @@ class OpencodeTranslator(TableTranslator):
         self._steps[message] = Step(key)
         return opened
 
-    def _starts(self, message: str | None) -> list[Delta]:
+    def _starts(self, message: str | None) -> list[deltas.Delta]:
         return self._on(message)
 
-    def _finished(self, message: str | None, reason: object, tokens: object) -> list[Delta]:
-        deltas = [*self._on(message), *report.usage(tokens)]
-        deltas += report.finish(reason, drops_at="error") or [Finish(0, "unknown", None)]
+    def _finished(self, message: str | None, reason: object, tokens: object) -> list[deltas.Delta]:
+        told = [*self._on(message), *report.usage(tokens)]
+        told += report.finish(reason, drops_at="error") or [deltas.Finish(0, "unknown", None)]
         self._over.add(message)
-        return deltas + self._turns.end(self._steps.pop(message).key)
+        return told + self._turns.end(self._steps.pop(message).key)
 
-    def _failed(self, error: object) -> list[Delta]:
-        said = text_label(member(error, "data", "message"))
-        return report.failure(fatal=False, type=text_label(member(error, "name")), message=said)
+    def _failed(self, error: object) -> list[deltas.Delta]:
+        said = labels.text_label(decode.member(error, "data", "message"))
+        return report.failure(fatal=False, type=labels.text_label(decode.member(error, "name")), message=said)
 
     # Parts
 
     def _said(
         self, message: str | None, id_: str | None, text: object, delta: object, *, thinks: bool = False
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report the part of a text that is new."""
         if message in self._asked or (message in self._over and message not in self._steps):
             return []
-        deltas = self._on(message)
+        told = self._on(message)
         part = self._steps[message].parts.setdefault(id_, Part(thinks=thinks))
         said = delta if isinstance(delta, str) else text[part.size :] if isinstance(text, str) else ""
-        return deltas + part.report(said, id_)
+        return told + part.report(said, id_)
 
-    def _piece(self, message: str | None, id_: str | None, field: object, delta: object) -> list[Delta]:
+    def _piece(
+        self, message: str | None, id_: str | None, field: object, delta: object
+    ) -> list[deltas.Delta]:
         """Report a piece of a part's text; its kind is that of the part, which was sent before."""
         step = self._steps.get(message)
         part = None if step is None else step.parts.get(id_)
@@ -180,19 +179,23 @@ class OpencodeTranslator(TableTranslator):
 
     def _call(
         self, message: str | None, id_: str | None, name: str | None, text: str, status: object
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report a state of a call; its id is its slot."""
         if message in self._over and message not in self._steps:
             return []  # a call's state after its turn
-        deltas = [*self._on(message), CallSeen(0, id_, None, id_, name, "server")]
+        told = [*self._on(message), deltas.CallSeen(0, id_, None, id_, name, "server")]
         over = status in ("completed", "error")
         ran = status == "running" or id_ in self._steps[message].ran
-        if status == "error" and not ran and is_blank(text):
-            return [*deltas, CallRefused(0, id_, None, "aborted", "the call has an error, and no input")]
+        if status == "error" and not ran and decode.is_blank(text):
+            return [*told, deltas.CallRefused(0, id_, None, "aborted", "the call has an error, and no input")]
         if text and status != "pending":
             self._steps[message].ran.add(id_)
-            deltas.append(CallWhole(0, id_, None, id_, None, text, ITEM_DONE if over else OBJECT, "server"))
-        return deltas + report.closed(id_) if over else deltas
+            told.append(
+                deltas.CallWhole(
+                    0, id_, None, id_, None, text, deltas.ITEM_DONE if over else deltas.OBJECT, "server"
+                )
+            )
+        return told + report.closed(id_) if over else told
 
 
 class Part:
@@ -205,7 +208,7 @@ class Part:
         self.thinks = thinks
         self.size = 0
 
-    def report(self, said: str, id: str | None) -> list[Delta]:
+    def report(self, said: str, id: str | None) -> list[deltas.Delta]:
         """Return the deltas of more text."""
         self.size += len(said)
         return report.thought(said, id) if self.thinks else report.text(said)

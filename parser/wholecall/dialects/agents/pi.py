@@ -28,9 +28,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from wholecall.deltas import OBJECT, CallWhole, Delta, Finish, Index, Slot
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import is_blank, member, plain
+from wholecall.dialects import at, compiled, decode, report, say
 from wholecall.dialects.labels import id_label, name_label
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
@@ -96,7 +94,7 @@ _WHOLE = (
 _OF_MODEL = at.value("role"), ("assistant",)
 
 
-class PiTranslator(TableTranslator):
+class PiTranslator(compiled.TableTranslator):
     """Events of one agent to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -153,9 +151,9 @@ class PiTranslator(TableTranslator):
 
     def _call_start(self, index: Index | None, so_far: str) -> list[Delta]:
         """Start a call, whose labels are in the message so far, at its index."""
-        blocks = member(plain(so_far), "content")
-        block = member(blocks, index) if type(index) is int and index >= 0 else None
-        labels = id_label(member(block, "id")), name_label(member(block, "name"))
+        blocks = decode.member(decode.plain(so_far), "content")
+        block = decode.member(blocks, index) if type(index) is int and index >= 0 else None
+        labels = id_label(decode.member(block, "id")), name_label(decode.member(block, "name"))
         return report.call_start(index, *labels, kind="server")
 
     def _call_piece(self, index: Index | None, said: str | None) -> list[Delta]:
@@ -167,6 +165,6 @@ class PiTranslator(TableTranslator):
     def _call_end(self, index: Index | None, id_: str | None, name: str | None, text: str) -> list[Delta]:
         """End a call, whose labels may come only now; its object is its text if it had no pieces."""
         deltas = report.seen(index, id_, name, "server")
-        if index not in self._spoken and not is_blank(text):
+        if index not in self._spoken and not decode.is_blank(text):
             deltas.append(CallWhole(0, index, None, None, None, text, OBJECT, "server"))
         return deltas + report.closed(index, final=False)

@@ -33,25 +33,22 @@ from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish, WireFault
-from wholecall.dialects import at, report, say
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, labels, report, say
 from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import UNREADABLE, listed, opened_chunk, plain, wire_text
-from wholecall.dialects.labels import text_label
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag, Kind, TurnReason
 
 _CONFIRMED: Final = frozenset({"USER_CONFIRMATION", "USER_CONFIRMATION_AND_RESULT"})
 
 
-def _finished(reason: TurnReason, word: str) -> list[Delta]:
-    return [Finish(0, reason, word)]
+def _finished(reason: TurnReason, word: str) -> list[deltas.Delta]:
+    return [deltas.Finish(0, reason, word)]
 
 
-def _observed(callers: object) -> list[Delta]:
+def _observed(callers: object) -> list[deltas.Delta]:
     """Report the end of the turn, unless it is only that of a collaborator, which others called."""
-    return _finished("stop", "FINISH") if len(listed(callers)) < 2 else []
+    return _finished("stop", "FINISH") if len(decode.listed(callers)) < 2 else []
 
 
 # The parts of rows: the calls, and the steps of the agent.
@@ -104,7 +101,7 @@ _CONTROL = (
 )
 
 
-class BedrockAgentsTranslator(TableTranslator):
+class BedrockAgentsTranslator(compiled.TableTranslator):
     """Events of one invocation to deltas: each is a member of its name, as SDKs decode it, or the content of one."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -122,7 +119,7 @@ class BedrockAgentsTranslator(TableTranslator):
     def _clear(self) -> None:
         self._n_calls = 0
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one event."""
         return [error_of(frame)] if frame.event == "error" else super().translate(frame)
 
@@ -133,21 +130,21 @@ class BedrockAgentsTranslator(TableTranslator):
                 return name
         return "" if frame.event in self.ROWS else super()._kind(view, frame)
 
-    def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:
-        error = exception_in(plain(frame.data)) if 'Exception"' in frame.data else None
+    def _other(self, view: Any, frame: Frame, kind: str, /) -> list[deltas.Delta]:
+        error = exception_in(decode.plain(frame.data)) if 'Exception"' in frame.data else None
         return report.error(error) if error else super()._other(view, frame, kind)
 
-    def _traced(self, session: str | None, model: str | None) -> list[Delta]:
+    def _traced(self, session: str | None, model: str | None) -> list[deltas.Delta]:
         """Begin the answer with the first trace; collaborators have sessions of their own."""
         return self._opened(None if self._open else session, model)
 
-    def _chunk(self, coded: object) -> list[Delta]:
-        text = opened_chunk(coded) if type(coded) is str else None
+    def _chunk(self, coded: object) -> list[deltas.Delta]:
+        text = decode.opened_chunk(coded) if type(coded) is str else None
         if type(text) is str:
             return self._opened() + report.text(text)
-        return [WireFault("invalid_utf8", "a piece of the answer is no text")]
+        return [deltas.WireFault("invalid_utf8", "a piece of the answer is no text")]
 
-    def _invoked(self, id_: str | None, name: str, text: str) -> list[Delta]:
+    def _invoked(self, id_: str | None, name: str, text: str) -> list[deltas.Delta]:
         """Report an invocation that is no action, if it is there: its kind is its name."""
         if not text:
             return []
@@ -156,7 +153,7 @@ class BedrockAgentsTranslator(TableTranslator):
 
     def _returned(
         self, of: str | None, inputs: list[Any], name: str | None, asked: object, *action: Any
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report a call for the client, whose answer names the invocation: the call's id, if it is alone in it."""
         kind: Kind = "server" if asked == "USER_CONFIRMATION" else "function"
         return self._action(of if len(inputs) == 1 else None, kind, of, name, asked, *action)
@@ -174,19 +171,22 @@ class BedrockAgentsTranslator(TableTranslator):
         verb: object,
         agent: object,
         collaborator: object,
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report a call, whole or not at all; `of` is the invocation that the client's answer names."""
         self._n_calls += 1
         slot, text = self._n_calls, _arguments(parameters, body)
-        flags: tuple[Flag, ...] = ("needs_approval",) if text_label(asked) in _CONFIRMED else ()
+        flags: tuple[Flag, ...] = ("needs_approval",) if labels.text_label(asked) in _CONFIRMED else ()
         extra = report.extra(
             invocationId=of, actionGroup=group, httpMethod=verb, agentId=agent, collaboratorName=collaborator
         )
-        seen = CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)
+        seen = deltas.CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)
         if text is None:
-            raw = wire_text(parameters) + wire_text(body)
-            return [seen, CallRefused(0, slot, None, "unparseable", "its parameters cannot be read", raw)]
-        whole = [CallWhole(0, slot, None, id_, None, text, ITEM_DONE, kind)] if text else []
+            raw = decode.wire_text(parameters) + decode.wire_text(body)
+            return [
+                seen,
+                deltas.CallRefused(0, slot, None, "unparseable", "its parameters cannot be read", raw),
+            ]
+        whole = [deltas.CallWhole(0, slot, None, id_, None, text, deltas.ITEM_DONE, kind)] if text else []
         return [seen, *whole, *report.closed(slot)]
 
 
@@ -219,7 +219,7 @@ def _arguments(parameters: msgspec.Raw, body: msgspec.Raw) -> str | None:
     try:
         found = [] if bytes(parameters) in _NOTHING else _PARAMETERS.decode(parameters)
         content = {} if bytes(body) in _NOTHING else _BODY.decode(body).content
-    except UNREADABLE:
+    except decode.UNREADABLE:
         return None
     for part in content.values():
         found += part.properties if isinstance(part, _Properties) else part

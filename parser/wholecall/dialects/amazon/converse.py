@@ -31,23 +31,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from wholecall.deltas import (
-    BlockKept,
-    Delta,
-    Index,
-    Piecewise,
-    ReasoningFragment,
-    Slot,
-    TextBegan,
-    TextFragment,
-    TurnOpened,
-)
-from wholecall.dialects import report
+from wholecall import deltas
+from wholecall.dialects import decode, labels, pieces, report, translator
 from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.dialects.decode import NO_TEXT, listed, member, plain, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.pieces import Key, PieceTranslator, Read, no_piece
-from wholecall.dialects.translator import Events
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
@@ -60,7 +46,7 @@ class _ToolUse(msgspec.Struct, gc=False, rename="camel"):
     tool_use_id: Any = None
     name: Any = None
     type: Any = None
-    input: msgspec.Raw = NO_TEXT
+    input: msgspec.Raw = decode.NO_TEXT
 
 
 class _Signed(msgspec.Struct, gc=False, rename="camel"):
@@ -185,15 +171,15 @@ class _WrappedPiece(_Alone, gc=False, rename="camel", kw_only=True):
 _bare, _wrapped = msgspec.json.Decoder(_Piece).decode, msgspec.json.Decoder(_WrappedPiece).decode
 
 
-def _read_bare(data: str) -> tuple[Key, str]:
+def _read_bare(data: str) -> tuple[pieces.Key, str]:
     return _read(_bare(data))
 
 
-def _read_wrapped(data: str) -> tuple[Key, str]:
+def _read_wrapped(data: str) -> tuple[pieces.Key, str]:
     return _read(_wrapped(data).content_block_delta)
 
 
-def _read(piece: _Piece) -> tuple[Key, str]:
+def _read(piece: _Piece) -> tuple[pieces.Key, str]:
     said = piece.delta
     if said.tool_use is not None:
         return ("input", piece.content_block_index), said.tool_use.input
@@ -211,8 +197,8 @@ _FIELDS = {  # of the view, by the names of events
     "metadata": "metadata",
 }
 # By the names of events; other events have no name, or another name, and name their kind in the payload.
-_READERS: dict[str, Read] = {
-    **dict.fromkeys([*_FIELDS, "error"], no_piece),
+_READERS: dict[str, pieces.Read] = {
+    **dict.fromkeys([*_FIELDS, "error"], pieces.no_piece),
     "contentBlockDelta": _read_bare,
 }
 
@@ -238,28 +224,28 @@ def _is_unknown(part: _Part) -> bool:
     return _is_other(part) and all(one is None for one in known)
 
 
-def _kept_whole(part: _Part, wire: Any) -> list[Delta]:
+def _kept_whole(part: _Part, wire: Any) -> list[deltas.Delta]:
     """Return the kept content of a whole part, as on the wire."""
     if not isinstance(wire, dict) or not wire or not _is_other(part):
         return []
-    return [BlockKept(0, wire, of_text=part.citations_content is not None)]
+    return [deltas.BlockKept(0, wire, of_text=part.citations_content is not None)]
 
 
 class _KeptParts:
     """The open blocks of one message that go back as they came."""
 
-    _growing: dict[Index | None, dict[str, Any]]
+    _growing: dict[deltas.Index | None, dict[str, Any]]
 
     def __init__(self) -> None:
         self._growing = {}
 
-    def start(self, index: Index | None, part: _Part) -> None:
+    def start(self, index: deltas.Index | None, part: _Part) -> None:
         """Note the start of a block: only results have one."""
         if isinstance(part.tool_result, dict):
-            content = [*listed(part.tool_result.get("content"))]
+            content = [*decode.listed(part.tool_result.get("content"))]
             self._growing[index] = {"toolResult": {**part.tool_result, "content": content}}
 
-    def grow(self, index: Index | None, part: _Part) -> None:
+    def grow(self, index: deltas.Index | None, part: _Part) -> None:
         """Add a piece: of a result's content, or a citation to the text of its block."""
         value = self._growing.get(index)
         if value is None and isinstance(part.citation, dict):
@@ -268,13 +254,13 @@ class _KeptParts:
             return
         if "citationsContent" in value:
             value["citationsContent"]["citations"] += [] if part.citation is None else [part.citation]
-        for piece in listed(part.tool_result) if "toolResult" in value else ():
+        for piece in decode.listed(part.tool_result) if "toolResult" in value else ():
             _add_piece(value["toolResult"]["content"], piece)
 
-    def stop(self, index: Index | None) -> list[Delta]:
+    def stop(self, index: deltas.Index | None) -> list[deltas.Delta]:
         """Return the kept content of a block that ended."""
         value = self._growing.pop(index, None)
-        return [] if value is None else [BlockKept(0, value, of_text="citationsContent" in value)]
+        return [] if value is None else [deltas.BlockKept(0, value, of_text="citationsContent" in value)]
 
 
 def _add_piece(content: list[Any], piece: Any) -> None:
@@ -289,12 +275,12 @@ def _add_piece(content: list[Any], piece: Any) -> None:
 # The stream.
 
 
-class ConverseTranslator(PieceTranslator):
+class ConverseTranslator(pieces.PieceTranslator):
     """Events of one ConverseStream to deltas."""
 
     decoder = msgspec.json.Decoder(_Event)
 
-    _others: set[Index | None]
+    _others: set[deltas.Index | None]
     _kept: _KeptParts
     _calls: dict[int, str | None]
 
@@ -303,24 +289,24 @@ class ConverseTranslator(PieceTranslator):
         self._kept = _KeptParts()
         self._calls = {}  # the ids of the calls that are open, by the index of their block
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one event."""
         return [error_of(frame)] if frame.event == "error" else super().translate(frame)
 
-    def _reader(self, event: str) -> Read:
+    def _reader(self, event: str) -> pieces.Read:
         return _READERS.get(event, _read_wrapped)
 
-    def in_common(self, key: Key) -> Piecewise | None:
+    def in_common(self, key: pieces.Key) -> deltas.Piecewise | None:
         """Return the common fields of a text's pieces, as for every such translator."""
-        kind, index = key[0], index_label(key[1])
+        kind, index = key[0], labels.index_label(key[1])
         if kind == "input":
-            return Slot(0, index, None, "")
+            return deltas.Slot(0, index, None, "")
         if self._is_lower(index) or (kind == "text" and index not in self._others):
             return None  # another message, or a text that begins
         self._others.add(index)
-        return TextFragment(0, "") if kind == "text" else ReasoningFragment(0, "", index)
+        return deltas.TextFragment(0, "") if kind == "text" else deltas.ReasoningFragment(0, "", index)
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
         field = _FIELDS.get(frame.event)
         if field is None and event.output is not None and event.output.message is not None:
             return self._body(event, event.output.message, frame.data)
@@ -331,86 +317,90 @@ class ConverseTranslator(PieceTranslator):
         inner: _Member | None = getattr(event, field)
         return self.EVENTS[field](self, event if inner is None else inner)
 
-    def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
-        payload = plain(frame.data)
-        error = exception_in(payload) or member(payload, "error")
+    def _other(self, event: _Event, frame: Frame, kind: str) -> list[deltas.Delta]:
+        payload = decode.plain(frame.data)
+        error = exception_in(payload) or decode.member(payload, "error")
         return report.error(error) if error else super()._other(event, frame, kind)
 
-    def _body(self, event: _Event, message: _Message, text: str) -> list[Delta]:
-        deltas = self._begin()
+    def _body(self, event: _Event, message: _Message, text: str) -> list[deltas.Delta]:
+        told = self._begin()
         parts = message.content or ()
-        wire = member(plain(text), "output", "message", "content") if any(map(_is_other, parts)) else None
+        wire = (
+            decode.member(decode.plain(text), "output", "message", "content")
+            if any(map(_is_other, parts))
+            else None
+        )
         for index, part in enumerate(parts):
             if part.tool_use is None:
-                deltas += self._part(index, part) + _kept_whole(part, member(wire, index))
-                deltas += report.answered(member(part.tool_result, "toolUseId"))
+                told += self._part(index, part) + _kept_whole(part, decode.member(wire, index))
+                told += report.answered(decode.member(part.tool_result, "toolUseId"))
             else:
-                deltas += self._start_call(index, part.tool_use) + report.block_closed(index, self._others)
-        return deltas + self._metadata(event) + self._message_stop(event)
+                told += self._start_call(index, part.tool_use) + report.block_closed(index, self._others)
+        return told + self._metadata(event) + self._message_stop(event)
 
-    def _message_start(self, _member: _Member) -> list[Delta]:
+    def _message_start(self, _member: _Member) -> list[deltas.Delta]:
         return self._begin()
 
-    def _message_stop(self, event: _Member) -> list[Delta]:
+    def _message_stop(self, event: _Member) -> list[deltas.Delta]:
         self._clear()
         return report.finish(event.stop_reason, drops_at="malformed") + self._end()
 
-    def _metadata(self, event: _Member) -> list[Delta]:
+    def _metadata(self, event: _Member) -> list[deltas.Delta]:
         return report.usage(event.usage)
 
     # Blocks
 
-    def _delta(self, event: _Member) -> list[Delta]:
-        return self._part(index_label(event.content_block_index), event.delta or _NO_PART)
+    def _delta(self, event: _Member) -> list[deltas.Delta]:
+        return self._part(labels.index_label(event.content_block_index), event.delta or _NO_PART)
 
-    def _part(self, index: Index | None, part: _Part) -> list[Delta]:
+    def _part(self, index: deltas.Index | None, part: _Part) -> list[deltas.Delta]:
         if part.tool_use is not None:
-            return report.piece(index, wire_text(part.tool_use.input))
-        deltas = self._from(index)
+            return report.piece(index, decode.wire_text(part.tool_use.input))
+        told = self._from(index)
         if index not in self._others and (part.text is not None or part.citations_content is not None):
-            deltas.append(TextBegan(0))
+            told.append(deltas.TextBegan(0))
         self._others.add(index)
         self._kept.grow(index, part)
-        return deltas + _said(index, part)
+        return told + _said(index, part)
 
-    def _start(self, event: _Member) -> list[Delta]:
-        index, part = index_label(event.content_block_index), event.start or _NO_PART
+    def _start(self, event: _Member) -> list[deltas.Delta]:
+        index, part = labels.index_label(event.content_block_index), event.start or _NO_PART
         if part.tool_use is None:
-            deltas = self._from(index, at_start=True)
+            told = self._from(index, at_start=True)
             self._others.add(index)
             self._kept.start(index, part)
-            return deltas + report.answered(member(part.tool_result, "toolUseId"))
-        id_ = id_label(part.tool_use.tool_use_id)
-        deltas = [] if id_ in self._calls.values() else self._from(index)
+            return told + report.answered(decode.member(part.tool_result, "toolUseId"))
+        id_ = labels.id_label(part.tool_use.tool_use_id)
+        told = [] if id_ in self._calls.values() else self._from(index)
         if isinstance(index, int):
             self._calls[index] = id_
-        return deltas + self._start_call(index, part.tool_use)
+        return told + self._start_call(index, part.tool_use)
 
-    def _from(self, index: Index | None, *, at_start: bool = False) -> list[Delta]:
+    def _from(self, index: deltas.Index | None, *, at_start: bool = False) -> list[deltas.Delta]:
         """Report that another message began, if a block's index is below that of an open call: blocks come in order."""
         if not self._is_lower(index, at_start=at_start):
             return []
         self._clear()
         self._n_turns += 1
-        return [TurnOpened(f"message {self._n_turns}", restart=True)]
+        return [deltas.TurnOpened(f"message {self._n_turns}", restart=True)]
 
-    def _is_lower(self, index: Index | None, *, at_start: bool = False) -> bool:
+    def _is_lower(self, index: deltas.Index | None, *, at_start: bool = False) -> bool:
         highest = max(self._calls, default=-1)
         return isinstance(index, int) and (index < highest or (index == highest and at_start))
 
-    def _start_call(self, index: Index | None, use: _ToolUse) -> list[Delta]:
+    def _start_call(self, index: deltas.Index | None, use: _ToolUse) -> list[deltas.Delta]:
         self._others.discard(index)
         kind: Kind = "server" if use.type == "server_tool_use" else "function"
-        id_, name = id_label(use.tool_use_id), name_label(use.name)
-        return report.call_start(index, id_, name, wire_text(use.input), kind)
+        id_, name = labels.id_label(use.tool_use_id), labels.name_label(use.name)
+        return report.call_start(index, id_, name, decode.wire_text(use.input), kind)
 
-    def _stop(self, event: _Member) -> list[Delta]:
-        index = index_label(event.content_block_index)
+    def _stop(self, event: _Member) -> list[deltas.Delta]:
+        index = labels.index_label(event.content_block_index)
         if isinstance(index, int):
             self._calls.pop(index, None)
         return report.block_closed(index, self._others) + self._kept.stop(index)
 
-    EVENTS: ClassVar[Events] = {
+    EVENTS: ClassVar[translator.Events] = {
         "content_block_delta": _delta,
         "content_block_start": _start,
         "content_block_stop": _stop,
@@ -420,7 +410,7 @@ class ConverseTranslator(PieceTranslator):
     }
 
 
-def _said(index: Index | None, part: _Part) -> list[Delta]:
+def _said(index: deltas.Index | None, part: _Part) -> list[deltas.Delta]:
     """Return the deltas of a part that is not a call's."""
     if (thought := part.reasoning_content) is not None:
         signed = thought.reasoning_text or thought

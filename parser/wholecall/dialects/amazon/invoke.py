@@ -24,17 +24,8 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import Delta, WireFault
+from wholecall.dialects import decode, translator
 from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.dialects.decode import (
-    UNREADABLE,
-    is_done,
-    opened_chunk,
-    plain,
-    provider_error,
-    read,
-    undecodable,
-)
-from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
 
@@ -49,16 +40,16 @@ class _Event(_Chunk, gc=False):
 _DECODER = msgspec.json.Decoder(_Event)
 
 
-class InvokeTranslator(Translator):
+class InvokeTranslator(translator.Translator):
     """Chunks of one stream to the deltas of the inner dialect, whose translator `start` makes."""
 
     DERIVED = frozenset({"_inner"})
 
-    def __init__(self, start: Callable[[], Translator]) -> None:
+    def __init__(self, start: Callable[[], translator.Translator]) -> None:
         self._inner = start()
 
     @property
-    def wrapped(self) -> Translator:
+    def wrapped(self) -> translator.Translator:
         """The translator of the inner dialect."""
         return self._inner
 
@@ -98,24 +89,26 @@ def _unwrapped(frame: Frame) -> list[Frame | Delta]:
     """Return the frames of the inner dialect, or the fault."""
     if frame.event == "error":
         return [error_of(frame)]
-    if is_done(frame.data):  # proxies add it
+    if decode.is_done(frame.data):  # proxies add it
         return [frame]
     try:
         return [_from(_DECODER.decode(frame.data), frame.data, frame)]
-    except UNREADABLE:
-        views, texts, faults = read(_DECODER, frame)
+    except decode.UNREADABLE:
+        views, texts, faults = decode.read(_DECODER, frame)
     return [_from(view, text, frame) for view, text in zip(views, texts, strict=True)] or [*faults]
 
 
 def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
     coded = (event.chunk or event).coded
     if coded is None:
-        error = exception_in(plain(text))
-        return Frame(frame.event, text) if error is None else provider_error(error)
-    found = opened_chunk(coded) if isinstance(coded, str) else None
+        error = exception_in(decode.plain(text))
+        return Frame(frame.event, text) if error is None else decode.provider_error(error)
+    found = decode.opened_chunk(coded) if isinstance(coded, str) else None
     if isinstance(found, str) and found.lstrip()[:1] in ("", "{", "["):
         return Frame("", found)
-    fault = msgspec.structs.replace(undecodable(text), hole=True)  # an event of this kind is always a piece
+    fault = msgspec.structs.replace(
+        decode.undecodable(text), hole=True
+    )  # an event of this kind is always a piece
     if isinstance(found, str):  # words are not comments here
         return fault
     if found is None:

@@ -21,15 +21,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wholecall.deltas import CallRefused, Delta, Index, Piecewise
-from wholecall.dialects import at, report, say
+from wholecall.dialects import at, decode, labels, pieces, report, say
 from wholecall.dialects.cohere.shared import PLAN, CohereTranslator
-from wholecall.dialects.decode import member
-from wholecall.dialects.labels import text_label
-from wholecall.dialects.pieces import Key
 
 
 def _usage(meta: object) -> list[Delta]:
-    return report.usage({name: count for name in ("billed_units", "tokens") if (count := member(meta, name))})
+    return report.usage(
+        {name: count for name in ("billed_units", "tokens") if (count := decode.member(meta, name))}
+    )
 
 
 _CHUNK = say.own(
@@ -69,7 +68,7 @@ class CohereV1Translator(CohereTranslator):
     _planned: bool
     _names: dict[Index, str]
 
-    def in_common(self, key: Key) -> Piecewise | None:
+    def in_common(self, key: pieces.Key) -> Piecewise | None:
         """Return the common fields of a text's pieces, as for every such translator."""
         self._spoken = self._spoken or key[0] == "text"
         self._planned = self._planned or key[0] == "thought"
@@ -80,7 +79,7 @@ class CohereV1Translator(CohereTranslator):
         self._names = {}  # of the calls that came in chunks, by slot
 
     def _is_body(self, view: Any, _kind: str) -> bool:
-        return text_label(view.event_type) is None
+        return labels.text_label(view.event_type) is None
 
     def _text(self, value: object) -> list[Delta]:
         said = report.text(value)

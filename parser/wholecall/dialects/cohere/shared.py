@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from wholecall.deltas import Delta, Index
-from wholecall.dialects import report
-from wholecall.dialects.decode import is_blank, is_noise, member, plain
+from wholecall.dialects import decode, report
 from wholecall.dialects.narrow import PieceTableTranslator
 from wholecall.framing.frame import Frame
 
@@ -20,8 +19,8 @@ class CohereTranslator(PieceTableTranslator):
 
     def _other(self, event: Any, frame: Frame, kind: str) -> list[Delta]:
         """Return the deltas of an unknown event: Cohere's errors are a bare message (quirk 52)."""
-        payload = None if kind in self.QUIET or is_noise(frame) else plain(frame.data)
-        bare = isinstance(member(payload, "message"), str)
+        payload = None if kind in self.QUIET or decode.is_noise(frame) else decode.plain(frame.data)
+        bare = isinstance(decode.member(payload, "message"), str)
         return report.error(payload) if bare else super()._other(event, frame, kind)
 
     def _whole(self, slot: Index, id_: str | None, name: str | None, text: str) -> list[Delta]:
@@ -29,7 +28,9 @@ class CohereTranslator(PieceTableTranslator):
 
         A call without arguments may have been cut before them: the turn's reason decides whether it is over.
         """
-        empty = is_blank(text) or text.strip() == "null"  # the values that mean no arguments (quirk 26)
+        empty = (
+            decode.is_blank(text) or text.strip() == "null"
+        )  # the values that mean no arguments (quirk 26)
         return report.whole_call(slot, id_, name, text, final=not empty)
 
     def _over(self, error: object) -> list[Delta]:

@@ -29,25 +29,9 @@ from typing import Any, ClassVar, Union
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import (
-    INVALID_INDEX,
-    OBJECT,
-    Delta,
-    Finish,
-    Fragment,
-    Labelled,
-    ReasoningFragment,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    by_transport,
-)
-from wholecall.dialects import report
-from wholecall.dialects.decode import decode, is_done, is_noise, member, plain, read
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall import deltas
+from wholecall.dialects import decode, labels, reasons, report, translator
 from wholecall.dialects.openai.chat.chunks import ToolCallView, argument_text
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 # Views.
@@ -91,8 +75,8 @@ def _kind_of(message: Message) -> str | None:
     """Return whose message it is, in the words of either form."""
     if message.type == "constructor":
         path = message.id if isinstance(message.id, list) else []
-        return text_label(path[-1]) if path else None
-    return text_label(message.type)
+        return labels.text_label(path[-1]) if path else None
+    return labels.text_label(message.type)
 
 
 def _model_of(message: Message) -> str | None:
@@ -100,26 +84,26 @@ def _model_of(message: Message) -> str | None:
     return next(_said(message.response_metadata, _MODELS), None)
 
 
-def _answered(message: Message) -> list[Delta]:
+def _answered(message: Message) -> list[deltas.Delta]:
     """Return the deltas of a tool's message: the call has its result, so the agent executed it."""
     return report.answered((message.kwargs or message).tool_call_id) if _kind_of(message) in _TOOLS else []
 
 
-def _spoken_in(message: Message) -> list[Delta]:
+def _spoken_in(message: Message) -> list[deltas.Delta]:
     """Return reasoning and text; content is text or a list of blocks (quirk 95)."""
     blocks = message.content if isinstance(message.content, list) else [message.content]
-    deltas = report.thought(member(message.additional_kwargs, "reasoning_content"))
+    told = report.thought(decode.member(message.additional_kwargs, "reasoning_content"))
     for block in blocks:
-        deltas += _block(block if isinstance(block, dict) else {"text": block})
-    return deltas
+        told += _block(block if isinstance(block, dict) else {"text": block})
+    return told
 
 
-def _block(block: dict[str, Any]) -> list[Delta]:
-    thought = text_label(block.get("thinking")) or block.get("reasoning")
+def _block(block: dict[str, Any]) -> list[deltas.Delta]:
+    thought = labels.text_label(block.get("thinking")) or block.get("reasoning")
     return report.thought(thought, signature=block.get("signature")) + report.text(block.get("text"))
 
 
-def ended(message: Message, *, lacks_calls: bool = False) -> list[Delta]:
+def ended(message: Message, *, lacks_calls: bool = False) -> list[deltas.Delta]:
     """Return the counts and the reason, which come with the last chunk.
 
     The reason of a whole message that lacks the calls of its chunks is not that of these calls.
@@ -127,25 +111,29 @@ def ended(message: Message, *, lacks_calls: bool = False) -> list[Delta]:
     usage, metadata = report.usage(message.usage_metadata), message.response_metadata
     finish = report.finish(next(_said(metadata, _REASONS), None), drops_at="error") or _status(metadata)
     if lacks_calls:
-        finish = [replace(delta, foreign=True) if isinstance(delta, Finish) else delta for delta in finish]
+        finish = [
+            replace(delta, foreign=True) if isinstance(delta, deltas.Finish) else delta for delta in finish
+        ]
     return usage + finish
 
 
-def _status(metadata: object) -> list[Delta]:
+def _status(metadata: object) -> list[deltas.Delta]:
     """Return why a message ended whose model uses Responses: it has a status there, and no reason."""
-    status = member(metadata, "status")
+    status = decode.member(metadata, "status")
     if status == "completed":
-        return [Finish(0, "stop", status)]
+        return [deltas.Finish(0, "stop", status)]
     if status == "incomplete":  # cut, for any word (quirk 76)
-        word = turn_reason(member(metadata, "incomplete_details", "reason"))
-        return [Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)]
-    return [Finish(0, "error", status, drops=True)] if status in ("failed", "cancelled") else []
+        word = reasons.turn_reason(decode.member(metadata, "incomplete_details", "reason"))
+        return [
+            deltas.Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)
+        ]
+    return [deltas.Finish(0, "error", status, drops=True)] if status in ("failed", "cancelled") else []
 
 
 def _said(metadata: object, members: tuple[str, ...]) -> Iterator[str]:
     known: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     for name in members:
-        if text := text_label(known.get(name)):
+        if text := labels.text_label(known.get(name)):
             yield text
 
 
@@ -156,7 +144,7 @@ _WHOLE = frozenset({"ai", "AIMessage"})
 _OURS = _WHOLE | {"AIMessageChunk"}
 
 
-class LangChainTranslator(ViewTranslator):
+class LangChainTranslator(translator.ViewTranslator):
     """Frames of one stream to deltas; it remembers which parts of each message came in chunks."""
 
     decoder: ClassVar[msgspec.json.Decoder[Any]] = _DECODER
@@ -185,37 +173,37 @@ class LangChainTranslator(ViewTranslator):
         self._spoken = set()  # messages whose chunks brought text
         self._shown = {}  # the texts of cumulative messages so far
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame."""
         mode = frame.event.partition("|")[0]  # more says where in the graph it comes from
         if mode == "error":
-            return report.error(plain(frame.data) or frame.data)
+            return report.error(decode.plain(frame.data) or frame.data)
         if mode == "end":
             return self._end_all()
-        if is_done(frame.data):
-            return by_transport(self._end_all())
+        if decode.is_done(frame.data):
+            return deltas.by_transport(self._end_all())
         if mode in self.QUIET:
             return []
         if mode in self.LISTS:
             return self._list(frame, mode)
         return super().translate(frame)
 
-    def _list(self, frame: Frame, mode: str) -> list[Delta]:
-        batch = decode(_BATCH, f'{{"items":{frame.data}}}')
+    def _list(self, frame: Frame, mode: str) -> list[deltas.Delta]:
+        batch = decode.decode(_BATCH, f'{{"items":{frame.data}}}')
         if batch is None or batch.items is None:
-            return read(_DECODER, frame).deltas
+            return decode.read(_DECODER, frame).deltas
         partial, complete = mode == "messages/partial", mode == "messages/complete"
         rows = [self._read(message, complete=complete, partial=partial) for message in batch.items]
-        return [delta for deltas in rows for delta in deltas]
+        return [delta for told in rows for delta in told]
 
-    def _take(self, message: Any, frame: Frame, /) -> list[Delta]:
+    def _take(self, message: Any, frame: Frame, /) -> list[deltas.Delta]:
         if message.error:
             return report.error(message.error)
         message = message.output or message
-        odd = _kind_of(message) is None and not is_noise(frame)
+        odd = _kind_of(message) is None and not decode.is_noise(frame)
         return report.unknown() if odd else self._read(message)
 
-    def _read(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
+    def _read(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[deltas.Delta]:
         """Return the deltas of a message from any author."""
         kind = _kind_of(message)
         if kind not in _OURS:
@@ -225,28 +213,28 @@ class LangChainTranslator(ViewTranslator):
 
     def _message(
         self, message: Message, run: str | None, *, whole: bool, partial: bool = False
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Return the deltas of a message or a chunk; `run` is its key where it has no id."""
         id_ = self._id(message)
         key = run or id_ or self._key
         if key in self._ended and key is not None:
             return []  # LangGraph repeats finished messages
-        deltas = self._opened(key, id_ or run, message)
+        told = self._opened(key, id_ or run, message)
         if not (whole and key in self._spoken):
             said = _spoken_in(message)
-            deltas += self._added(key, said) if partial else said
+            told += self._added(key, said) if partial else said
             if said:
                 self._spoken.add(key)
-        deltas += self._calls(key, message, whole=whole, partial=partial)
+        told += self._calls(key, message, whole=whole, partial=partial)
         lacks = whole and key in self._called and not (message.tool_calls or message.tool_call_chunks)
-        deltas += ended(message, lacks_calls=lacks)
+        told += ended(message, lacks_calls=lacks)
         if whole or message.chunk_position == "last":
-            deltas += self._end(key)
-        return deltas
+            told += self._end(key)
+        return told
 
     def _id(self, message: Message) -> str | None:
         """Return the id of a message: a run's id identifies the only message that it can mean."""
-        id_ = id_label(message.id)
+        id_ = labels.id_label(message.id)
         if id_ is None or not id_.startswith(_RUN) or id_ in self._open:
             return id_
         chunked = set() if message.chunk_position == "last" else self._called | self._spoken
@@ -256,7 +244,7 @@ class LangChainTranslator(ViewTranslator):
             self._runs[id_] = waiting[0]
         return self._runs.get(id_, id_)
 
-    def _opened(self, key: str | None, id_: str | None, message: Message) -> list[Delta]:
+    def _opened(self, key: str | None, id_: str | None, message: Message) -> list[deltas.Delta]:
         if key == self._key and key in self._open:
             return []
         known = key in self._open
@@ -269,19 +257,19 @@ class LangChainTranslator(ViewTranslator):
             self._spoken |= {key} if None in self._spoken else set()
             return []
         model = None if known else _model_of(message)
-        return [TurnOpened(key, id_, model, restart=key is None and bool(self._ended))]
+        return [deltas.TurnOpened(key, id_, model, restart=key is None and bool(self._ended))]
 
-    def _end(self, key: str | None) -> list[Delta]:
+    def _end(self, key: str | None) -> list[deltas.Delta]:
         self._open.discard(key)
         self._ended.add(key)
-        return [TurnEnded(key)]
+        return [deltas.TurnEnded(key)]
 
-    def _end_all(self) -> list[Delta]:
+    def _end_all(self) -> list[deltas.Delta]:
         return [delta for key in sorted(self._open, key=str) for delta in self._end(key)]
 
     # Calls.
 
-    def _calls(self, key: str | None, message: Message, *, whole: bool, partial: bool) -> list[Delta]:
+    def _calls(self, key: str | None, message: Message, *, whole: bool, partial: bool) -> list[deltas.Delta]:
         chunks = message.tool_call_chunks or []
         chunked = key in self._called
         if whole and chunked:
@@ -294,20 +282,20 @@ class LangChainTranslator(ViewTranslator):
         calls = [*(message.tool_calls or ()), *(message.invalid_tool_calls or ())]
         return [delta for place, call in enumerate(calls) for delta in _whole_call(place, call)]
 
-    def _chunk(self, key: str | None, place: int, call: ToolCallView, partial: bool) -> Delta:
-        index, id_, name = _index(call.index), id_label(call.id), name_label(call.name)
+    def _chunk(self, key: str | None, place: int, call: ToolCallView, partial: bool) -> deltas.Delta:
+        index, id_, name = _index(call.index), labels.id_label(call.id), labels.name_label(call.name)
         text, whole = argument_text(call)
         if partial:
             text = self._news(key, place, text)
-        if index in (None, INVALID_INDEX) or id_ or name or whole or not text:
-            return Labelled(0, index, id_, name, text, rank=OBJECT if whole else 0)
+        if index in (None, deltas.INVALID_INDEX) or id_ or name or whole or not text:
+            return deltas.Labelled(0, index, id_, name, text, rank=deltas.OBJECT if whole else 0)
         assert index is not None
-        return Fragment(0, index, text)
+        return deltas.Fragment(0, index, text)
 
-    def _added(self, key: str | None, said: list[Delta]) -> list[Delta]:
+    def _added(self, key: str | None, said: list[deltas.Delta]) -> list[deltas.Delta]:
         """Return the text that a cumulative message adds to the one before."""
-        thought = "".join(delta.text for delta in said if isinstance(delta, ReasoningFragment))
-        text = "".join(delta.text for delta in said if isinstance(delta, TextFragment))
+        thought = "".join(delta.text for delta in said if isinstance(delta, deltas.ReasoningFragment))
+        text = "".join(delta.text for delta in said if isinstance(delta, deltas.TextFragment))
         news = report.thought(self._news(key, "thought", thought))
         return news + report.text(self._news(key, "text", text))
 
@@ -319,10 +307,12 @@ class LangChainTranslator(ViewTranslator):
 
 def _index(value: object) -> int | str | None:
     """Return an index; it may be a word in newer versions."""
-    index = index_label(value)
-    return text_label(value) if index == INVALID_INDEX and text_label(value) else index
+    index = labels.index_label(value)
+    return labels.text_label(value) if index == deltas.INVALID_INDEX and labels.text_label(value) else index
 
 
-def _whole_call(place: int, call: ToolCallView) -> list[Delta]:
+def _whole_call(place: int, call: ToolCallView) -> list[deltas.Delta]:
     text, _ = argument_text(call)
-    return report.whole_call(f"whole/{place}", id_label(call.id), name_label(call.name), text, final=False)
+    return report.whole_call(
+        f"whole/{place}", labels.id_label(call.id), labels.name_label(call.name), text, final=False
+    )

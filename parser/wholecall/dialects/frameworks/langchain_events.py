@@ -19,10 +19,8 @@ from typing import Any, Union
 import msgspec
 
 from wholecall.deltas import Delta
-from wholecall.dialects import report
-from wholecall.dialects.decode import is_noise
+from wholecall.dialects import decode, labels, report
 from wholecall.dialects.frameworks.langchain import LangChainTranslator, Message
-from wholecall.dialects.labels import id_label
 from wholecall.framing.frame import Frame
 
 
@@ -50,12 +48,12 @@ class LangChainEventsTranslator(LangChainTranslator):
     QUIET = frozenset({"metadata"})
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
-        run, data, whole = id_label(event.run_id), event.data, event.event == "on_chat_model_end"
+        run, data, whole = labels.id_label(event.run_id), event.data, event.event == "on_chat_model_end"
         if event.error:
             return report.error(event.error)
         if not whole and event.event != "on_chat_model_stream":
             named = isinstance(event.event, str) or event.type == "ping"
-            return [] if named or is_noise(frame) else report.unknown()
+            return [] if named or decode.is_noise(frame) else report.unknown()
         message = data and (data.output if whole else data.chunk)
         if message:
             return self._message(message.kwargs or message, run, whole=whole)

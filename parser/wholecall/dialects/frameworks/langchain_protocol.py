@@ -33,30 +33,10 @@ from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    DONE,
-    ITEM_DONE,
-    OBJECT,
-    CallClosed,
-    CallRefused,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Index,
-    Noted,
-    Slot,
-    TurnEnded,
-    TurnOpened,
-    WireFault,
-)
-from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, is_blank, is_noise, member, plain, wire_text
+from wholecall import deltas
+from wholecall.dialects import decode, labels, remembered, report, translator
 from wholecall.dialects.frameworks.langchain import Message as EndedMessage
 from wholecall.dialects.frameworks.langchain import ended
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.remembered import keep_piece
-from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 from wholecall.types import Kind
@@ -70,7 +50,7 @@ class _Content(msgspec.Struct, gc=False):
     type: str | None = None
     id: Any = None
     name: Any = None
-    args: msgspec.Raw = NO_TEXT
+    args: msgspec.Raw = decode.NO_TEXT
     error: Any = None
     text: Any = None
     reasoning: Any = None
@@ -148,7 +128,7 @@ _QUIET_BLOCKS: Final = frozenset(
 )
 _LONGEST: Final = Limits().max_arguments_bytes or 0  # characters of a call, which beyond is too large anyway
 _MOST_OPEN: Final = 64  # open calls of one index; more cannot be messages in one place
-_UNOWNED: Final = WireFault(
+_UNOWNED: Final = deltas.WireFault(
     "undecodable_frame", "an index means more than one block, as of messages in one place", hole=True
 )
 
@@ -179,27 +159,31 @@ class _Call:
         self._parts = []
         self._size = 0
 
-    def labelled(self, content: _Content) -> list[Delta]:
+    def labelled(self, content: _Content) -> list[deltas.Delta]:
         """Report the new labels of the call."""
-        id_, name, extras = id_label(content.id), name_label(content.name), content.extras or None
+        id_, name, extras = (
+            labels.id_label(content.id),
+            labels.name_label(content.name),
+            content.extras or None,
+        )
         news = (id_ and not self.id) or name not in (None, self.name) or extras not in (None, self.extras)
         if self.seen and not news:
             return []
         self.seen, self.id, self.name = True, self.id or id_, name or self.name
         self.extras = extras or self.extras
         extra = None if extras is None else {"extras": extras}
-        return [CallSeen(0, self.slot, None, id_, name, self.kind, extra=extra)]
+        return [deltas.CallSeen(0, self.slot, None, id_, name, self.kind, extra=extra)]
 
-    def add(self, piece: str) -> list[Delta]:
+    def add(self, piece: str) -> list[deltas.Delta]:
         """Report the next piece of the text."""
         if self._size <= _LONGEST:
-            keep_piece(self._parts, piece)
+            remembered.keep_piece(self._parts, piece)
         elif not self.rewritten:
             self._parts.clear()  # a large snapshot is reported as a whole
         self._size += len(piece)
-        return [] if self.rewritten else [Slot(0, self.slot, None, piece)]
+        return [] if self.rewritten else [deltas.Slot(0, self.slot, None, piece)]
 
-    def put(self, text: str) -> list[Delta]:
+    def put(self, text: str) -> list[deltas.Delta]:
         """Report the text that a snapshot adds; a replaced text is reported when the call or its message ends."""
         before = "".join(self._parts)
         known = len(before) == self._size
@@ -208,17 +192,17 @@ class _Call:
             return []
         if known and (text.startswith(before) or before.strip() == "{}"):  # quirk 25
             news = text.removeprefix(before)
-            return [Slot(0, self.slot, None, news)] if news else []
+            return [deltas.Slot(0, self.slot, None, news)] if news else []
         self.rewritten = True
         return []
 
-    def whole(self, text: str, rank: int) -> CallWhole:
+    def whole(self, text: str, rank: int) -> deltas.CallWhole:
         """Report all of the text."""
-        return CallWhole(0, self.slot, None, self.id, self.name, text, rank, self.kind)
+        return deltas.CallWhole(0, self.slot, None, self.id, self.name, text, rank, self.kind)
 
-    def rest(self) -> list[Delta]:
+    def rest(self) -> list[deltas.Delta]:
         """Report the text that was not reported yet."""
-        return [self.whole("".join(self._parts), DONE)] if self.rewritten else []
+        return [self.whole("".join(self._parts), deltas.DONE)] if self.rewritten else []
 
 
 class _Blocks:
@@ -237,9 +221,9 @@ class _Blocks:
     """
 
     _crowded: bool
-    _open: dict[Index | None, list[_Call]]
-    _spoken: set[Index | None]
-    _lost: set[Index | None]
+    _open: dict[deltas.Index | None, list[_Call]]
+    _spoken: set[deltas.Index | None]
+    _lost: set[deltas.Index | None]
     _n_slots: int
     _latest: _Call | None
     _waiting: _Call | None
@@ -257,85 +241,85 @@ class _Blocks:
         """Note that another message may have begun in the same place."""
         self._crowded = True
 
-    def start(self, index: Index | None, content: _Content) -> list[Delta]:
+    def start(self, index: deltas.Index | None, content: _Content) -> list[deltas.Delta]:
         """Return the deltas of the start of a block."""
-        deltas, self._latest = self._passed(), None
+        told, self._latest = self._passed(), None
         if content.type not in _CALLS:
-            return deltas + self._block(index, content)
-        id_ = id_label(content.id)
+            return told + self._block(index, content)
+        id_ = labels.id_label(content.id)
         call = self._found(index, id_) if id_ is not None else None
         if call is None or call.id != id_:  # the same start again only restates its labels
             call = self._opened(index, content)
-        deltas, text = deltas + self._labelled(index, call, content), wire_text(content.args)
+        told, text = told + self._labelled(index, call, content), decode.wire_text(content.args)
         if bytes(content.args)[:1] != b"{":
-            return deltas + call.put(text)
-        return deltas if is_blank(text) else [*deltas, call.whole(text, OBJECT)]
+            return told + call.put(text)
+        return told if decode.is_blank(text) else [*told, call.whole(text, deltas.OBJECT)]
 
-    def delta(self, index: Index | None, delta: _Content) -> list[Delta]:
+    def delta(self, index: deltas.Index | None, delta: _Content) -> list[deltas.Delta]:
         """Report the content that a delta adds to a block."""
         if delta.type == "tool-call-delta":
-            return self._called(index, _NO_CONTENT, wire_text(delta.args))
+            return self._called(index, _NO_CONTENT, decode.wire_text(delta.args))
         if delta.type in ("text-delta", "reasoning-delta"):
             self._latest = None
             return self._said(index, delta)
         fields = delta.fields
         if delta.type == "block-delta" and fields is not None and self._means_call(index, fields):
-            return self._called(index, fields, wire_text(fields.args), whole=True)
+            return self._called(index, fields, decode.wire_text(fields.args), whole=True)
         quiet = delta.type in ("block-delta", "data-delta")  # the finished block has the new values
-        return [] if quiet else [Noted(0, "unknown_events")]
+        return [] if quiet else [deltas.Noted(0, "unknown_events")]
 
-    def addition(self, index: Index | None, content: _Content) -> list[Delta]:
+    def addition(self, index: deltas.Index | None, content: _Content) -> list[deltas.Delta]:
         """Report the content that a delta in the shape of a block adds to it, as sent before deltas had types."""
         if self._means_call(index, content):
-            return self._called(index, content, wire_text(content.args))
+            return self._called(index, content, decode.wire_text(content.args))
         self._latest = None
         return self._said(index, content)
 
-    def finish(self, index: Index | None, content: _Content) -> list[Delta]:
+    def finish(self, index: deltas.Index | None, content: _Content) -> list[deltas.Delta]:
         """Return the deltas of a finished block: all of it, and the end of its call."""
         if content.type not in _CALLS:
             return self._block(index, content) + _sealed(index, content)
-        call = self._found(index, id_label(content.id)) or self._opened(index, content)
+        call = self._found(index, labels.id_label(content.id)) or self._opened(index, content)
         call.kind = _CALLS[content.type]
-        deltas, text = self._labelled(index, call, content), wire_text(content.args)
+        told, text = self._labelled(index, call, content), decode.wire_text(content.args)
         self._open[index].remove(call)
         if text:
-            deltas.append(call.whole(text, ITEM_DONE))
+            told.append(call.whole(text, deltas.ITEM_DONE))
         if content.type == "invalid_tool_call":
-            detail = text_label(content.error) or "the relay could not read the arguments"
-            return [*deltas, CallRefused(0, call.slot, None, "unparseable", detail)]
-        if is_blank(text):
-            return deltas  # the end of the message ends it
+            detail = labels.text_label(content.error) or "the relay could not read the arguments"
+            return [*told, deltas.CallRefused(0, call.slot, None, "unparseable", detail)]
+        if decode.is_blank(text):
+            return told  # the end of the message ends it
         if call is not self._latest:
-            return [*deltas, CallClosed(0, call.slot, None)]
+            return [*told, deltas.CallClosed(0, call.slot, None)]
         self._waiting = call
-        return [*deltas, CallClosed(0, call.slot, None, final=False)]
+        return [*told, deltas.CallClosed(0, call.slot, None, final=False)]
 
-    def end(self) -> list[Delta]:
+    def end(self) -> list[deltas.Delta]:
         """Report the rest of calls whose blocks were not finished."""
         return [delta for calls in self._open.values() for call in calls for delta in call.rest()]
 
     # Text.
 
-    def _said(self, index: Index | None, content: _Content) -> list[Delta]:
-        deltas = _spoken(index, content)
-        if deltas:
+    def _said(self, index: deltas.Index | None, content: _Content) -> list[deltas.Delta]:
+        told = _spoken(index, content)
+        if told:
             self._spoken.add(index)
-        return deltas
+        return told
 
-    def _block(self, index: Index | None, content: _Content) -> list[Delta]:
+    def _block(self, index: deltas.Index | None, content: _Content) -> list[deltas.Delta]:
         """Report the visible text or reasoning of a block, unless its deltas brought it."""
         if content.type not in _QUIET_BLOCKS:
-            return [Noted(0, "unknown_events")]
+            return [deltas.Noted(0, "unknown_events")]
         return [] if index in self._spoken else self._said(index, content)
 
     # Calls.
 
-    def _means_call(self, index: Index | None, content: _Content) -> bool:
+    def _means_call(self, index: deltas.Index | None, content: _Content) -> bool:
         """Return whether something belongs to a call: by its type, else by the block that it is for."""
         return content.type in _CALLS or (content.type is None and bool(self._open.get(index)))
 
-    def _opened(self, index: Index | None, content: _Content) -> _Call:
+    def _opened(self, index: deltas.Index | None, content: _Content) -> _Call:
         call = self._latest = _Call(self._n_slots, _CALLS.get(content.type, "function"))
         self._n_slots += 1
         calls = self._open.setdefault(index, [])
@@ -343,12 +327,12 @@ class _Blocks:
         del calls[:-_MOST_OPEN]
         return call
 
-    def _passed(self) -> list[Delta]:
+    def _passed(self) -> list[deltas.Delta]:
         """Report that a finished call was whole, as another block begins."""
         call, self._waiting = self._waiting, None
-        return [] if call is None else [CallClosed(0, call.slot, None)]
+        return [] if call is None else [deltas.CallClosed(0, call.slot, None)]
 
-    def _found(self, index: Index | None, id_: str | None) -> _Call | None:
+    def _found(self, index: deltas.Index | None, id_: str | None) -> _Call | None:
         """Return the open call with this id, else the only possible one."""
         calls = self._open.get(index, [])
         if id_ is not None:
@@ -357,26 +341,26 @@ class _Blocks:
         return calls[0] if len(calls) == 1 and (id_ is not None or not self._crowded) else None
 
     def _called(
-        self, index: Index | None, content: _Content, text: str, *, whole: bool = False
-    ) -> list[Delta]:
+        self, index: deltas.Index | None, content: _Content, text: str, *, whole: bool = False
+    ) -> list[deltas.Delta]:
         """Report a delta's content of a call: its labels, and a piece of its text or all of it so far."""
-        call = self._found(index, id_label(content.id))
-        if call is None and id_label(content.id) is None and (self._crowded or self._open.get(index)):
+        call = self._found(index, labels.id_label(content.id))
+        if call is None and labels.id_label(content.id) is None and (self._crowded or self._open.get(index)):
             return self._doubted(index) if text else []
         call = self._latest = call or self._opened(index, content)
-        deltas = self._labelled(index, call, content)
+        told = self._labelled(index, call, content)
         if not text:
-            return deltas
-        return deltas + (call.put(text) if whole else call.add(text))
+            return told
+        return told + (call.put(text) if whole else call.add(text))
 
-    def _labelled(self, index: Index | None, call: _Call, content: _Content) -> list[Delta]:
+    def _labelled(self, index: deltas.Index | None, call: _Call, content: _Content) -> list[deltas.Delta]:
         """Report the labels of a call, and whether its index may mean several calls."""
-        deltas = call.labelled(content)
+        told = call.labelled(content)
         if self._crowded or len(self._open[index]) > 1:
-            deltas += self._doubted(index)
-        return deltas
+            told += self._doubted(index)
+        return told
 
-    def _doubted(self, index: Index | None) -> list[Delta]:
+    def _doubted(self, index: deltas.Index | None) -> list[deltas.Delta]:
         """Report that pieces cannot be placed; once for each of the calls that they may belong to."""
         calls = self._open.get(index, [])
         if index in self._lost and all(call.doubtful for call in calls):
@@ -387,15 +371,15 @@ class _Blocks:
         return [_UNOWNED]
 
 
-def _spoken(index: Index | None, content: _Content) -> list[Delta]:
+def _spoken(index: deltas.Index | None, content: _Content) -> list[deltas.Delta]:
     """Return the visible content of a block: reasoning, then text."""
-    thought = text_label(content.reasoning) or content.thinking
+    thought = labels.text_label(content.reasoning) or content.thinking
     return report.thought(thought, index) + report.text(content.text)
 
 
-def _sealed(index: Index | None, content: _Content) -> list[Delta]:
+def _sealed(index: deltas.Index | None, content: _Content) -> list[deltas.Delta]:
     """Return the provider's signature over a block of reasoning, if it has one."""
-    signature = text_label(content.signature) or member(content.extras, "signature")
+    signature = labels.text_label(content.signature) or decode.member(content.extras, "signature")
     return report.thought(None, index, signature=signature)
 
 
@@ -523,7 +507,7 @@ _BLOCKS = {  # the role of an event's content in its block
 _OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # authors whose messages are no answer
 
 
-class LangChainProtocolTranslator(ViewTranslator):
+class LangChainProtocolTranslator(translator.ViewTranslator):
     """Frames of one stream to deltas."""
 
     decoder = _DECODER
@@ -541,7 +525,7 @@ class LangChainProtocolTranslator(ViewTranslator):
         self._callers = {}  # of calls, by their ids: their message's turn, and whether its start came
         self._n_turns = 0
 
-    def _take(self, view: _Envelope, frame: Frame) -> list[Delta]:
+    def _take(self, view: _Envelope, frame: Frame) -> list[deltas.Delta]:
         if view.method is not None:
             return self._enveloped(view, view.params or _Params())
         if view.event is not None:
@@ -549,15 +533,15 @@ class LangChainProtocolTranslator(ViewTranslator):
         if view.error or frame.event == "error":
             # An answer to a command has an id: the failure of a command is not a failure of the stream.
             fatal = view.type != "error" or view.id is None
-            return report.error(view.error or plain(frame.data) or frame.data, fatal=fatal)
-        quiet = view.type in ("success", "ping") or is_noise(frame)
+            return report.error(view.error or decode.plain(frame.data) or frame.data, fatal=fatal)
+        quiet = view.type in ("success", "ping") or decode.is_noise(frame)
         return [] if quiet else report.unknown()
 
     def lose(self) -> None:
         """Note that a frame was lost: it may have begun another message in the place of any."""
         self._messages.crowd()
 
-    def _enveloped(self, view: _Envelope, params: _Params) -> list[Delta]:
+    def _enveloped(self, view: _Envelope, params: _Params) -> list[deltas.Delta]:
         parts = params.data if isinstance(params.data, list) else [params.data or _Data()]
         data, origin = (parts[0], parts[-1]) if parts else (_Data(), _Data())
         namespace = tuple(map(str, params.namespace)) if isinstance(params.namespace, list) else ()
@@ -569,52 +553,54 @@ class LangChainProtocolTranslator(ViewTranslator):
         known = view.method in _METHODS or (view.method or "").startswith("custom:")
         return [] if known else report.unknown()
 
-    def _event(self, data: _Data, place: _Place, seq: object) -> list[Delta]:
+    def _event(self, data: _Data, place: _Place, seq: object) -> list[deltas.Delta]:
         if data.event == "message-start":
             return self._start(data, place, seq)
         known = self.EVENTS.get(data.event)
         if known is None:
             return [] if data.event == "provider" else report.unknown()
-        message, deltas = self._messages.found(place, id_label(data.run_id)), list[Delta]()
+        message, told = self._messages.found(place, labels.id_label(data.run_id)), list[deltas.Delta]()
         if message is None:  # its start came before this stream began
-            message, deltas = self._opened(data, place)
+            message, told = self._opened(data, place)
         if message.has_heard(seq):
             return []
         if message.muted:
             if data.event in ("message-finish", "error"):
                 self._messages.forget(message)
             return []
-        deltas += self._switch(message)
+        told += self._switch(message)
         if self._is_known(message, _content_of(data)):
             message.muted = True
-            return [*deltas, TurnEnded(message.turn)]
-        return deltas + known(self, message, data)
+            return [*told, deltas.TurnEnded(message.turn)]
+        return told + known(self, message, data)
 
     def _is_known(self, message: _Message, content: _Content) -> bool:
         """Return whether a call came in another message: the start of one of them was lost, the other repeats it."""
-        id_ = id_label(content.id) if content.type in _CALLS else None
+        id_ = labels.id_label(content.id) if content.type in _CALLS else None
         if id_ is None or (id_ not in self._callers and len(self._callers) >= _MOST_CALLS):
             return False
         turn, whole = self._callers.setdefault(id_, (message.turn, message.begun))
         return turn != message.turn and not (whole and message.begun)
 
-    def _start(self, data: _Data, place: _Place, seq: object) -> list[Delta]:
-        before, id_ = self._messages.found(place, id_label(data.run_id)), _message_id(data)
+    def _start(self, data: _Data, place: _Place, seq: object) -> list[deltas.Delta]:
+        before, id_ = self._messages.found(place, labels.id_label(data.run_id)), _message_id(data)
         if before is not None and before.has_heard(seq) and (id_ in (None, before.id) or id_ in self._begun):
             return []  # else the numbers start again, with another run
         again = before is not None and id_ is not None and before.id == id_
         muted = data.role in _OTHERS or (id_ in self._begun and not again)
-        deltas = [] if before is None or muted or before.muted else self._switch(before)
+        told = [] if before is None or muted or before.muted else self._switch(before)
         if before is not None and not muted:
             self._messages.forget(before)  # its turn is current, so the next message breaks it off
         message, opened = self._opened(data, place, muted=muted)
         message.has_heard(seq)
         message.begun = True
         message.blocks = _Blocks(crowded=before is not None and not again)
-        return [] if muted else [*deltas, *opened, *report.usage(data.usage)]
+        return [] if muted else [*told, *opened, *report.usage(data.usage)]
 
-    def _opened(self, data: _Data, place: _Place, *, muted: bool = False) -> tuple[_Message, list[Delta]]:
-        run, id_ = id_label(data.run_id), _message_id(data) if data.event == "message-start" else None
+    def _opened(
+        self, data: _Data, place: _Place, *, muted: bool = False
+    ) -> tuple[_Message, list[deltas.Delta]]:
+        run, id_ = labels.id_label(data.run_id), _message_id(data) if data.event == "message-start" else None
         message = _Message(f"{self._n_turns}", id_, place, run, muted=muted)
         self._messages.add(message)
         if muted:
@@ -624,43 +610,43 @@ class LangChainProtocolTranslator(ViewTranslator):
         self._n_turns += 1
         if id_ is not None:
             self._begun.add(id_)
-        return message, [TurnOpened(message.turn, id_, _model_of(data.metadata), restart=over)]
+        return message, [deltas.TurnOpened(message.turn, id_, _model_of(data.metadata), restart=over)]
 
-    def _switch(self, message: _Message) -> list[Delta]:
+    def _switch(self, message: _Message) -> list[deltas.Delta]:
         if message is self._now:
             return []
         self._now = message
-        return [TurnOpened(message.turn)]
+        return [deltas.TurnOpened(message.turn)]
 
-    def _finish(self, message: _Message, data: _Data) -> list[Delta]:
+    def _finish(self, message: _Message, data: _Data) -> list[deltas.Delta]:
         self._messages.forget(message)
-        return [*message.blocks.end(), *_finish_deltas(data), TurnEnded(message.turn)]
+        return [*message.blocks.end(), *_finish_deltas(data), deltas.TurnEnded(message.turn)]
 
-    def _error(self, message: _Message, data: _Data) -> list[Delta]:
+    def _error(self, message: _Message, data: _Data) -> list[deltas.Delta]:
         fault = report.failure(message=data.message, code=data.code, fatal=False)
-        return [*fault, *self._failed(message, text_label(data.code))]
+        return [*fault, *self._failed(message, labels.text_label(data.code))]
 
-    def _failed(self, message: _Message, why: str | None) -> list[Delta]:
+    def _failed(self, message: _Message, why: str | None) -> list[deltas.Delta]:
         """Report that a message was broken off; others continue."""
         self._messages.forget(message)
-        return [Finish(0, "error", why or "error", drops=True), TurnEnded(message.turn)]
+        return [deltas.Finish(0, "error", why or "error", drops=True), deltas.TurnEnded(message.turn)]
 
-    def _run_failed(self, namespace: tuple[str, ...], data: _Data) -> list[Delta]:
+    def _run_failed(self, namespace: tuple[str, ...], data: _Data) -> list[deltas.Delta]:
         """Report that a graph failed with every open message in it; all of them if it is the whole run."""
-        deltas = report.failure(message=text_label(data.error) or "the run failed", fatal=False)
+        told = report.failure(message=labels.text_label(data.error) or "the run failed", fatal=False)
         for message in self._messages.within(namespace):
             self._messages.forget(message)
             if not message.muted:
-                deltas += self._switch(message) + self._failed(message, None)
-        return deltas
+                told += self._switch(message) + self._failed(message, None)
+        return told
 
-    def _block(self, message: _Message, data: _Data) -> list[Delta]:
-        index, content = index_label(data.index), _content_of(data)
+    def _block(self, message: _Message, data: _Data) -> list[deltas.Delta]:
+        index, content = labels.index_label(data.index), _content_of(data)
         if data.event == "content-block-delta" and data.delta is not None:
             return message.blocks.delta(index, data.delta)
         return _BLOCKS[data.event or ""](message.blocks, index, content)
 
-    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, _Message, _Data], list[Delta]]]] = {
+    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, _Message, _Data], list[deltas.Delta]]]] = {
         **dict.fromkeys(_BLOCKS, _block),
         "message-finish": _finish,
         "usage": lambda _self, _message, data: report.usage(data.usage),
@@ -670,17 +656,17 @@ class LangChainProtocolTranslator(ViewTranslator):
 
 def _message_id(data: _Data) -> str | None:
     """Return the id of a message, in any of its spellings."""
-    return id_label(data.id) or id_label(data.message_id) or id_label(data.messageId)
+    return labels.id_label(data.id) or labels.id_label(data.message_id) or labels.id_label(data.messageId)
 
 
 def _model_of(metadata: object) -> str | None:
     """Return the model's name, where the start of a message knows it."""
-    return name_label(member(metadata, "model"))
+    return labels.name_label(decode.member(metadata, "model"))
 
 
-def _finish_deltas(data: _Data) -> list[Delta]:
+def _finish_deltas(data: _Data) -> list[deltas.Delta]:
     """Return the counts and the reason: the provider's own, else the protocol's version of it."""
     metadata = data.metadata or data.responseMetadata
-    deltas = ended(EndedMessage(response_metadata=metadata, usage_metadata=data.usage))
-    finished = any(isinstance(delta, Finish) for delta in deltas)
-    return deltas if finished else deltas + report.finish(data.reason, drops_at="error")
+    told = ended(EndedMessage(response_metadata=metadata, usage_metadata=data.usage))
+    finished = any(isinstance(delta, deltas.Finish) for delta in told)
+    return told if finished else told + report.finish(data.reason, drops_at="error")

@@ -24,9 +24,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wholecall.deltas import Delta, TurnOpened
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import listed, member, plain, undecodable
+from wholecall.dialects import at, compiled, decode, report, say
 from wholecall.dialects.frameworks.vercel_ui import Announced, Calls
 from wholecall.framing.frame import Frame
 
@@ -36,7 +34,11 @@ _QUIET = frozenset("2568ehk")  # their values may be anything
 
 def _assistant(content: object) -> list[Delta]:
     """Return the text of an assistant's message that version 3 relays: each part has it in an object."""
-    return [delta for part in listed(content) for delta in report.text(member(part, "text", "value"))]
+    return [
+        delta
+        for part in decode.listed(content)
+        for delta in report.text(decode.member(part, "text", "value"))
+    ]
 
 
 def _usage(counts: object) -> list[Delta]:
@@ -62,7 +64,7 @@ _MESSAGE = (
 )
 
 
-class VercelDataTranslator(TableTranslator):
+class VercelDataTranslator(compiled.TableTranslator):
     """Lines of one stream to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -126,9 +128,9 @@ def _announced(id_: str | None, name: str | None, state: object) -> Announced:
 
 
 def _text(frame: Frame) -> list[Delta]:
-    value = plain(frame.data)
+    value = decode.plain(frame.data)
     if frame.event == "3":
         return report.error(frame.data if value is None else value)
     if type(value) is not str:
-        return [undecodable(frame.data)]
+        return [decode.undecodable(frame.data)]
     return report.thought(value) if frame.event == "g" else report.text(value)

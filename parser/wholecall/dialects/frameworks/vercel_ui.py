@@ -29,30 +29,8 @@ from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    ITEM_DONE,
-    CallClosed,
-    CallRefused,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Piecewise,
-    ReasoningFragment,
-    Slot,
-    StepBegan,
-    StepTakenBack,
-    TextFragment,
-    WireFault,
-    by_transport,
-)
-from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, dumped, wire_text
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.pieces import Key, PieceTranslator, Read
-from wholecall.dialects.reasons import NOT_WHOLE
-from wholecall.dialects.translator import Events
-from wholecall.dialects.whole_calls import Repeats, says_nothing
+from wholecall import deltas
+from wholecall.dialects import decode, labels, pieces, reasons, report, translator, whole_calls
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason, Flag, Kind
 
@@ -68,8 +46,8 @@ class _Part(msgspec.Struct, gc=False, rename="camel"):
     state: Any = None
     tool_call_id: Any = None
     tool_name: Any = None
-    input: msgspec.Raw = NO_TEXT
-    raw_input: msgspec.Raw = NO_TEXT
+    input: msgspec.Raw = decode.NO_TEXT
+    raw_input: msgspec.Raw = decode.NO_TEXT
     input_encoding: Any = None
     provider_executed: Any = None
     provider_metadata: Any = None
@@ -127,7 +105,7 @@ class _InputPiece(msgspec.Struct, gc=False, tag="tool-input-delta"):
 _piece = msgspec.json.Decoder(Union[_TextPiece, _InputPiece, _ReasoningPiece]).decode
 
 
-def _read(data: str) -> tuple[Key, str]:
+def _read(data: str) -> tuple[pieces.Key, str]:
     chunk = _piece(data)
     return (type(chunk), chunk.of), chunk.text
 
@@ -165,7 +143,7 @@ class Calls:
     _n_whole: int
     _times: dict[str, list[int]]
     _guarded: set[str]
-    _again: Repeats
+    _again: whole_calls.Repeats
     _last: list[Union[str, None]]
 
     def __init__(self) -> None:
@@ -179,7 +157,7 @@ class Calls:
         self._n_whole = 0  # whole inputs of calls without an id
         self._times = {}  # by id, "" for none: how often each different input in a row came
         self._guarded = set()  # ids that an approval or a result names: their calls are not only the client's
-        self._again = Repeats()  # in a row
+        self._again = whole_calls.Repeats()  # in a row
         self._last = []  # the last whole input: id, name and text
 
     @property
@@ -192,11 +170,11 @@ class Calls:
         """Whether any call came."""
         return self._has_whole or bool(self._open)
 
-    def next_step(self) -> list[Delta]:
+    def next_step(self) -> list[deltas.Delta]:
         """Free the ids; open calls keep their slots."""
         new = self.no_repeats()
         if self._times or self._open:
-            new.append(StepBegan(0, self._step + 1))
+            new.append(deltas.StepBegan(0, self._step + 1))
         self._step += 1
         for kept in (self._whole, self._times, self._guarded):
             kept.clear()
@@ -208,7 +186,7 @@ class Calls:
         calls._step, calls._has_whole = self._step + 1, self._has_whole
         return calls
 
-    def asked(self, id_: str | None) -> list[Delta]:
+    def asked(self, id_: str | None) -> list[deltas.Delta]:
         """Report that a call waits for an approval; each other one under its id may wait, too."""
         self.guard(id_)
         return self.flagged(Announced(id_), ("needs_approval",)) if id_ in self._open else []
@@ -217,39 +195,41 @@ class Calls:
         """Treat no other call of this id as one of the client's, as it is unknown which call is meant."""
         self._guarded.add(id_ or "")
 
-    def begun(self, call: Announced) -> list[Delta]:
+    def begun(self, call: Announced) -> list[deltas.Delta]:
         """Report that a call begins."""
         self._whole.discard(call.id or "")
         if call.id is None:
             self._n_begun, self._last = self._n_begun + 1, []
         slot, kind = self._slot(call)
-        return [CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
+        return [deltas.CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
 
-    def flagged(self, call: Announced, flags: tuple[Flag, ...]) -> list[Delta]:
+    def flagged(self, call: Announced, flags: tuple[Flag, ...]) -> list[deltas.Delta]:
         """Report more about a call."""
         slot, kind = self._slot(call)
-        return [CallSeen(0, slot, None, call.id, call.name, kind, flags=flags, extra=call.extra)]
+        return [deltas.CallSeen(0, slot, None, call.id, call.name, kind, flags=flags, extra=call.extra)]
 
-    def piece(self, id_: str | None, text: object) -> list[Delta]:
+    def piece(self, id_: str | None, text: object) -> list[deltas.Delta]:
         """Report a piece of a call's text."""
-        return [msgspec.structs.replace(self.text_of(id_), text=dumped(text))] if text else []
+        return [msgspec.structs.replace(self.text_of(id_), text=decode.dumped(text))] if text else []
 
-    def text_of(self, id_: str | None) -> Slot:
+    def text_of(self, id_: str | None) -> deltas.Slot:
         """Note that text of a call comes; return the common fields of its pieces."""
         slot, _ = self._slot(Announced(id_))
         if slot is not None:
             self._filled.add(slot)
-        return Slot(0, slot, id_, "")
+        return deltas.Slot(0, slot, id_, "")
 
     def whole(
         self, call: Announced, text: str, flags: tuple[Flag, ...] = (), *, listed: bool = False
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Report all of a call; one with an id is not closed by that. Another input under its id is another call.
 
         `listed`: in a whole message, which lists no call twice.
         """
         if not (listed and call.id is None) and self._is_known(call, text):
-            said = CallWhole(0, None, None, call.id, call.name, text, ITEM_DONE, call.kind, extra=call.extra)
+            said = deltas.CallWhole(
+                0, None, None, call.id, call.name, text, deltas.ITEM_DONE, call.kind, extra=call.extra
+            )
             self._again.add(said)
             return []
         before = self.closed(call.id) if call.id in self._whole else []
@@ -258,41 +238,41 @@ class Calls:
         if call.id is not None:
             self._whole.add(call.id)
         self._has_whole = True
-        whole = CallWhole(
-            0, slot, None, call.id, call.name, text, ITEM_DONE, kind, flags=flags, extra=call.extra
+        whole = deltas.CallWhole(
+            0, slot, None, call.id, call.name, text, deltas.ITEM_DONE, kind, flags=flags, extra=call.extra
         )
         return [*before, msgspec.structs.replace(whole, begins=again, closes=slot is None)]
 
-    def closed(self, id_: str | None) -> list[Delta]:
+    def closed(self, id_: str | None) -> list[deltas.Delta]:
         """Report that a call is over."""
         slot = self._forget(id_)
-        return [] if slot is None else [CallClosed(0, slot, None)]
+        return [] if slot is None else [deltas.CallClosed(0, slot, None)]
 
-    def refused(self, call: Announced, text: str, reason: DropReason, detail: str) -> list[Delta]:
+    def refused(self, call: Announced, text: str, reason: DropReason, detail: str) -> list[deltas.Delta]:
         """Report that the wire itself refuses a call; the text counts only if no piece of it came."""
         slot, kind = self._slot(call)
-        seen = CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra)
+        seen = deltas.CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra)
         kept = "" if slot in self._filled else text
         self._forget(call.id)
-        return [seen, CallRefused(0, slot, None, reason, detail, kept)]
+        return [seen, deltas.CallRefused(0, slot, None, reason, detail, kept)]
 
-    def ended(self, finish: list[Delta]) -> list[Delta]:
+    def ended(self, finish: list[deltas.Delta]) -> list[deltas.Delta]:
         """Return why the message ended, preceded by the effects on its calls."""
-        whole = not any(isinstance(end, Finish) and end.reason in NOT_WHOLE for end in finish)
+        whole = not any(isinstance(end, deltas.Finish) and end.reason in reasons.NOT_WHOLE for end in finish)
         return [*(self.no_repeats() if whole else ()), *self._untold(), *finish]
 
-    def _untold(self) -> list[Delta]:
+    def _untold(self) -> list[deltas.Delta]:
         """Refuse calls that were begun and never sent whole, though others were: text alone shows where one ends."""
         detail = "the input of other calls was told, and that of this one was not"
         slots = self.unsure() if self._has_whole else []
-        return [CallRefused(0, slot, None, "incomplete_input", detail) for slot in slots]
+        return [deltas.CallRefused(0, slot, None, "incomplete_input", detail) for slot in slots]
 
     def unsure(self) -> list[str]:
         """Return the slots of calls that were begun and not sent whole, if their text does not show where it ends."""
         begun = (slot for id_, slot in self._open.items() if id_ not in self._whole)
         return [slot for slot in begun if slot not in self._filled or self._kinds.get(slot) == "custom"]
 
-    def no_repeats(self) -> list[Delta]:
+    def no_repeats(self) -> list[deltas.Delta]:
         """Return the calls that were taken for repeats, and are not, once the message is over.
 
         Without ids each input is a call if as many came as calls began. Else, where the inputs under an id differ, the
@@ -301,13 +281,13 @@ class Calls:
         new = [call for call in self._again.take() if self._is_new(call)]
         return [msgspec.structs.replace(call, id=None, begins=True, closes=True) for call in new]
 
-    def _is_new(self, call: CallWhole) -> bool:
+    def _is_new(self, call: deltas.CallWhole) -> bool:
         if call.id is None and self._n_begun:
             return self._n_begun == self._n_whole
         id_ = call.id or ""
         if id_ in self._guarded:
             return False
-        return says_nothing(self._times[id_])
+        return whole_calls.says_nothing(self._times[id_])
 
     def _is_known(self, call: Announced, text: str) -> bool:
         """Return whether an input comes twice in a row, with no beginning between."""
@@ -344,14 +324,14 @@ _EXTRA: Final = ("provider_metadata", "call_provider_metadata", "tool_metadata",
 def _announced(part: _Part) -> Announced:
     """Return the attributes of a call in a chunk or a part, without the input."""
     kind: Kind = "custom" if part.input_encoding == "text" else "function"
-    if part.provider_executed is True or text_label(part.state) in _RUN:
+    if part.provider_executed is True or labels.text_label(part.state) in _RUN:
         kind = "server"
-    name = name_label(part.tool_name)
+    name = labels.name_label(part.tool_name)
     if name is None and part.state is not None and (part.type or "").startswith("tool-"):
-        name = name_label((part.type or "").removeprefix("tool-"))  # as in a whole message
+        name = labels.name_label((part.type or "").removeprefix("tool-"))  # as in a whole message
     said = {_CAMEL[field]: getattr(part, field) for field in _EXTRA}
     extra = {member: value for member, value in said.items() if value is not None}
-    return Announced(id_label(part.tool_call_id), name, kind, extra or None)
+    return Announced(labels.id_label(part.tool_call_id), name, kind, extra or None)
 
 
 # Seals of reasoning.
@@ -360,7 +340,7 @@ _SIGNATURES = ("signature", "thoughtSignature")
 _SEALED = ("redactedData", "reasoningEncryptedContent")
 
 
-def _sealed(block: Any, text: object, metadata: object) -> list[Delta]:
+def _sealed(block: Any, text: object, metadata: object) -> list[deltas.Delta]:
     """Return a piece of reasoning, with the values that its provider wants back; nothing if there is neither."""
     kept = list(_members(metadata))
     signature = next((value for name, value in kept if name in _SIGNATURES), None)
@@ -382,7 +362,7 @@ _RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output
 _WAITING = frozenset({"tool-input-available", "tool-approval-request", "reset-step"})  # end no call
 
 
-class VercelUITranslator(PieceTranslator):
+class VercelUITranslator(pieces.PieceTranslator):
     """Frames of one stream to deltas."""
 
     decoder = _DECODER
@@ -398,96 +378,99 @@ class VercelUITranslator(PieceTranslator):
         self._calls = Calls()
         self._waiting = []  # calls that are whole, but may still need an approval
 
-    def close(self) -> list[Delta]:
+    def close(self) -> list[deltas.Delta]:
         """Report that the calls are over whose whole input was the last that came."""
         waiting, self._waiting = self._waiting, []
         return [delta for id_ in waiting for delta in self._calls.closed(id_)]
 
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        deltas = super()._slowly(frame)
-        return self.close() + deltas if deltas and isinstance(deltas[0], WireFault) else deltas
+    def _slowly(self, frame: Frame) -> list[deltas.Delta]:
+        told = super()._slowly(frame)
+        return self.close() + told if told and isinstance(told[0], deltas.WireFault) else told
 
-    def _done(self) -> list[Delta]:
-        return self.close() + by_transport(self._end())
+    def _done(self) -> list[deltas.Delta]:
+        return self.close() + deltas.by_transport(self._end())
 
-    def _reader(self, _event: str) -> Read:
+    def _reader(self, _event: str) -> pieces.Read:
         return _read
 
-    def in_common(self, key: Key) -> Piecewise | None:
+    def in_common(self, key: pieces.Key) -> deltas.Piecewise | None:
         """Return the common fields of a text's pieces, as for every such translator."""
         kind, of = key
         if self._waiting:
             return None
         if kind is _TextPiece:
-            return TextFragment(0, "")
+            return deltas.TextFragment(0, "")
         return (
-            self._calls.text_of(id_label(of))
+            self._calls.text_of(labels.id_label(of))
             if kind is _InputPiece
-            else ReasoningFragment(0, "", id_label(of))
+            else deltas.ReasoningFragment(0, "", labels.id_label(of))
         )
 
-    def _take(self, chunk: _Chunk, frame: Frame) -> list[Delta]:
-        kind, id_ = self._kind(chunk, frame), id_label(chunk.tool_call_id)
-        deltas: list[Delta] = []
+    def _take(self, chunk: _Chunk, frame: Frame) -> list[deltas.Delta]:
+        kind, id_ = self._kind(chunk, frame), labels.id_label(chunk.tool_call_id)
+        told: list[deltas.Delta] = []
         if kind in _RESULTS and id_ is not None:
             self._calls.guard(id_)
-            deltas = report.answered(id_)
+            told = report.answered(id_)
         if kind not in _WAITING:
-            deltas += self.close()
-        return deltas + super()._take(chunk, frame)
+            told += self.close()
+        return told + super()._take(chunk, frame)
 
-    def _other(self, chunk: _Chunk, frame: Frame, kind: str) -> list[Delta]:
+    def _other(self, chunk: _Chunk, frame: Frame, kind: str) -> list[deltas.Delta]:
         if chunk.type is None and chunk.parts is not None:
-            begun = self._begin(id_label(chunk.id))
+            begun = self._begin(labels.id_label(chunk.id))
             said = [delta for part in enumerate(chunk.parts) for delta in self._part(*part)]
             return begun + said + self._end()
         return [] if kind.startswith("data-") else super()._other(chunk, frame, kind)
 
     # Messages.
 
-    def _start(self, chunk: _Chunk) -> list[Delta]:
-        id_ = id_label(chunk.message_id)
+    def _start(self, chunk: _Chunk) -> list[deltas.Delta]:
+        id_ = labels.id_label(chunk.message_id)
         is_torn = id_ != self._key and bool(self._calls.unsure())
         has_calls = self._calls.has_calls
         self._clear()  # a merged stream starts more than once, but not within a call
         opened = self._begin(id_) if is_torn else self._opened(id_)
-        return opened if opened or not has_calls else [StepBegan(0, 0)]
+        return opened if opened or not has_calls else [deltas.StepBegan(0, 0)]
 
-    def _step_again(self, _chunk: _Chunk) -> list[Delta]:
+    def _step_again(self, _chunk: _Chunk) -> list[deltas.Delta]:
         """Take back all that came since the step began: the server runs it again."""
         self._waiting.clear()
         self._calls = self._calls.taken_back()
-        return [StepTakenBack(0, self._calls.step)]
+        return [deltas.StepTakenBack(0, self._calls.step)]
 
-    def _finish(self, chunk: _Chunk) -> list[Delta]:
+    def _finish(self, chunk: _Chunk) -> list[deltas.Delta]:
         return self._calls.ended(report.finish(chunk.finish_reason, drops_at="error")) + self._end()
 
-    def _abort(self, chunk: _Chunk) -> list[Delta]:
-        return [Finish(0, "aborted", text_label(chunk.reason) or "abort", drops=True), *self._end()]
+    def _abort(self, chunk: _Chunk) -> list[deltas.Delta]:
+        return [
+            deltas.Finish(0, "aborted", labels.text_label(chunk.reason) or "abort", drops=True),
+            *self._end(),
+        ]
 
     # Text and calls.
 
-    def _reasoning(self, chunk: _Chunk) -> list[Delta]:
-        return _sealed(id_label(chunk.id), chunk.delta, chunk.provider_metadata)
+    def _reasoning(self, chunk: _Chunk) -> list[deltas.Delta]:
+        return _sealed(labels.id_label(chunk.id), chunk.delta, chunk.provider_metadata)
 
-    def _input_delta(self, chunk: _Chunk) -> list[Delta]:
-        return self._calls.piece(id_label(chunk.tool_call_id), chunk.input_text_delta)
+    def _input_delta(self, chunk: _Chunk) -> list[deltas.Delta]:
+        return self._calls.piece(labels.id_label(chunk.tool_call_id), chunk.input_text_delta)
 
-    def _input(self, chunk: _Chunk) -> list[Delta]:
+    def _input(self, chunk: _Chunk) -> list[deltas.Delta]:
         call = _announced(chunk)
-        deltas = self._calls.whole(call, wire_text(chunk.input))
+        told = self._calls.whole(call, decode.wire_text(chunk.input))
         if call.id is not None:
             self._waiting.append(call.id)
-        return deltas
+        return told
 
-    def _input_error(self, part: _Part) -> list[Delta]:
+    def _input_error(self, part: _Part) -> list[deltas.Delta]:
         """Report a refused input: a text that the server could not read, or a value that it did not accept."""
-        text = wire_text(part.input) or wire_text(part.raw_input)
+        text = decode.wire_text(part.input) or decode.wire_text(part.raw_input)
         reason: DropReason = "schema" if bytes(part.input)[:1] in (b"{", b"[") else "unparseable"
-        detail = text_label(part.error_text) or "the server refused the input"
+        detail = labels.text_label(part.error_text) or "the server refused the input"
         return self._calls.refused(_announced(part), text, reason, detail)
 
-    EVENTS: ClassVar[Events] = {
+    EVENTS: ClassVar[translator.Events] = {
         "tool-input-delta": _input_delta,
         "text-delta": lambda _self, chunk: report.text(chunk.delta),
         "reasoning-delta": _reasoning,
@@ -496,7 +479,7 @@ class VercelUITranslator(PieceTranslator):
         "tool-input-start": lambda self, chunk: self._calls.begun(_announced(chunk)),
         "tool-input-available": _input,
         "tool-input-error": _input_error,
-        "tool-approval-request": lambda self, chunk: self._calls.asked(id_label(chunk.tool_call_id)),
+        "tool-approval-request": lambda self, chunk: self._calls.asked(labels.id_label(chunk.tool_call_id)),
         "start": _start,
         "start-step": lambda self, _chunk: self._calls.next_step(),
         "reset-step": _step_again,
@@ -507,7 +490,7 @@ class VercelUITranslator(PieceTranslator):
 
     # Parts of a whole message.
 
-    def _part(self, number: int, part: _Part) -> list[Delta]:
+    def _part(self, number: int, part: _Part) -> list[deltas.Delta]:
         kind = part.type or ""
         if kind == "text":
             return report.text(part.text)
@@ -520,12 +503,12 @@ class VercelUITranslator(PieceTranslator):
         known = kind in self.QUIET or kind.startswith("data-")
         return [] if known else report.unknown()
 
-    def _whole_call(self, part: _Part) -> list[Delta]:
-        call, text = _announced(part), wire_text(part.input)
+    def _whole_call(self, part: _Part) -> list[deltas.Delta]:
+        call, text = _announced(part), decode.wire_text(part.input)
         if part.state == "input-streaming":  # the SDK closes the brackets of the text so far
             return self._calls.refused(call, text, "truncated", "the input was still coming")
         if part.state == "output-error" and not text:
             return self._input_error(part)
         waits = isinstance(part.state, str) and part.state.startswith("approval-")
-        deltas = self._calls.whole(call, text, ("needs_approval",) if waits else (), listed=True)
-        return deltas + self._calls.closed(call.id)
+        told = self._calls.whole(call, text, ("needs_approval",) if waits else (), listed=True)
+        return told + self._calls.closed(call.id)

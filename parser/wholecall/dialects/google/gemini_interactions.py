@@ -38,11 +38,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from wholecall.deltas import DONE, HYDRATION, CallSeen, CallWhole, Delta, Finish, Index, TurnEnded
-from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.translator import Events, TurnTranslator
+from wholecall import deltas
+from wholecall.dialects import decode, labels, report, translator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
@@ -55,7 +52,7 @@ class _Step(msgspec.Struct, gc=False):
     type: Any = None
     id: Any = None
     name: Any = None
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
     signature: Any = None
     server_name: Any = None
     text: Any = None
@@ -103,7 +100,7 @@ def _kind_of(step: _Step) -> Kind | None:
 
 def _name_of(step: _Step) -> str | None:
     """Return the name of a call: the provider's own tools have that of their type."""
-    return name_label(step.name) or (step.type.removesuffix("_call") if step.type != _CALL else None)
+    return labels.name_label(step.name) or (step.type.removesuffix("_call") if step.type != _CALL else None)
 
 
 def _extra_of(step: _Step) -> dict[str, Any] | None:
@@ -111,13 +108,15 @@ def _extra_of(step: _Step) -> dict[str, Any] | None:
     return report.extra(signature=step.signature, server_name=step.server_name)
 
 
-def _restated(position: int, step: _Step) -> Delta:
+def _restated(position: int, step: _Step) -> deltas.Delta:
     """Return the deltas of the finished interaction about a call."""
-    id_, text, kind = id_label(step.id), wire_text(step.arguments), _kind_of(step) or "function"
-    return CallWhole(0, position, None, id_, _name_of(step), text, HYDRATION, kind, extra=_extra_of(step))
+    id_, text, kind = labels.id_label(step.id), decode.wire_text(step.arguments), _kind_of(step) or "function"
+    return deltas.CallWhole(
+        0, position, None, id_, _name_of(step), text, deltas.HYDRATION, kind, extra=_extra_of(step)
+    )
 
 
-def _said(index: Index | None, step: _Step) -> list[Delta]:
+def _said(index: deltas.Index | None, step: _Step) -> list[deltas.Delta]:
     """Return the deltas of a step that is not a call: a thought, visible text, or none if it does not concern calls."""
     text = _text(step.content)
     if step.type == "thought":
@@ -129,7 +128,7 @@ def _said(index: Index | None, step: _Step) -> list[Delta]:
     return [] if step.type == "user_input" else report.unknown()
 
 
-def _piece(index: Index | None, delta: _Step) -> list[Delta]:
+def _piece(index: deltas.Index | None, delta: _Step) -> list[deltas.Delta]:
     """Return the deltas of a piece of a step, without arguments."""
     if delta.type == "text":
         return report.text(delta.text)
@@ -140,14 +139,14 @@ def _piece(index: Index | None, delta: _Step) -> list[Delta]:
 
 def _is_quiet(step: _Step) -> bool:
     """Return whether a step or a piece is of a kind without calls: media, or the result of a tool."""
-    type_ = text_label(step.type) or ""
+    type_ = labels.text_label(step.type) or ""
     return type_ in _QUIET or type_.endswith("_result")
 
 
 def _text(content: Any) -> str | None:
     """Return the text of a content: a string, a part or a list of parts."""
     parts = content if isinstance(content, list) else [content]
-    texts = [text_label(part.get("text") if isinstance(part, dict) else part) for part in parts]
+    texts = [labels.text_label(part.get("text") if isinstance(part, dict) else part) for part in parts]
     return "".join(text for text in texts if text) or None
 
 
@@ -157,15 +156,15 @@ _BODY = "a whole body"  # not an event
 _SPEECH = frozenset({"model_output", "thought", "text"})  # steps without arguments: such text is a call's
 
 
-class GeminiInteractionsTranslator(TurnTranslator):
+class GeminiInteractionsTranslator(translator.TurnTranslator):
     """Events of one stream to deltas."""
 
     decoder = msgspec.json.Decoder(_Event)
     QUIET = frozenset({"interaction.status_update"})
 
     _has_steps: bool
-    _kinds: dict[Index | None, Kind]
-    _others: dict[Index | None, bool]
+    _kinds: dict[deltas.Index | None, Kind]
+    _others: dict[deltas.Index | None, bool]
 
     def _clear(self) -> None:
         self._has_steps = False  # whether steps came in separate events
@@ -173,71 +172,80 @@ class GeminiInteractionsTranslator(TurnTranslator):
         self._others = {}  # the slots of other open steps, and whether arguments in these are a call's
 
     def _kind(self, event: _Event, frame: Frame) -> str:
-        kind = text_label(event.event_type)
+        kind = labels.text_label(event.event_type)
         if kind is None and not (event.steps is event.outputs is None):
             return _BODY
         return kind or ("ping" if event.type == "ping" else frame.event)
 
-    def _created(self, event: _Event) -> list[Delta]:
+    def _created(self, event: _Event) -> list[deltas.Delta]:
         interaction = event.interaction or event
-        return self._begin(id_label(interaction.id), interaction.model)
+        return self._begin(labels.id_label(interaction.id), interaction.model)
 
-    def _completed(self, event: _Event) -> list[Delta]:
+    def _completed(self, event: _Event) -> list[deltas.Delta]:
         opened = [] if self._n_turns or self._has_steps else self._created(event)
         return opened + self._over(event.interaction or _Interaction())
 
-    def _over(self, interaction: _Interaction) -> list[Delta]:
+    def _over(self, interaction: _Interaction) -> list[deltas.Delta]:
         """Return the deltas of the finished interaction: its steps again, or for the first time, and its end."""
         listed = [*enumerate(interaction.steps or interaction.outputs or ())]
         if self._has_steps:
-            deltas = report.restated_together([_restated(at, step) for at, step in listed if _kind_of(step)])
+            told = report.restated_together([_restated(at, step) for at, step in listed if _kind_of(step)])
         else:
             events = [_Event(index=at, step=step) for at, step in listed]
-            deltas = [delta for event in events for delta in self._start(event) + self._stop(event)]
-        return deltas + report.usage(interaction.usage) + _finish(interaction.status) + self._end()
+            told = [delta for event in events for delta in self._start(event) + self._stop(event)]
+        return told + report.usage(interaction.usage) + _finish(interaction.status) + self._end()
 
-    def _end(self) -> list[Delta]:
-        return [TurnEnded(self._key)]  # the last event may come twice
+    def _end(self) -> list[deltas.Delta]:
+        return [deltas.TurnEnded(self._key)]  # the last event may come twice
 
-    def _start(self, event: _Event) -> list[Delta]:
+    def _start(self, event: _Event) -> list[deltas.Delta]:
         self._has_steps = True
-        index, step = index_label(event.index), event.step or event.content or _Step()
-        kind, text = _kind_of(step), wire_text(step.arguments)
+        index, step = labels.index_label(event.index), event.step or event.content or _Step()
+        kind, text = _kind_of(step), decode.wire_text(step.arguments)
         if kind is None:
-            self._others[index] = text_label(step.type) in _SPEECH
+            self._others[index] = labels.text_label(step.type) in _SPEECH
             return _said(index, step)
         self._others.pop(index, None)
         self._kinds[index] = kind
-        return report.call_start(index, id_label(step.id), _name_of(step), text, kind, extra=_extra_of(step))
+        return report.call_start(
+            index, labels.id_label(step.id), _name_of(step), text, kind, extra=_extra_of(step)
+        )
 
-    def _stop(self, event: _Event) -> list[Delta]:
-        index = index_label(event.index)
+    def _stop(self, event: _Event) -> list[deltas.Delta]:
+        index = labels.index_label(event.index)
         self._kinds.pop(index, None)
         return report.closed(index, final=False) if self._others.pop(index, None) is None else []
 
-    def _delta(self, event: _Event) -> list[Delta]:
+    def _delta(self, event: _Event) -> list[deltas.Delta]:
         self._has_steps = True
-        index, delta = index_label(event.index), event.delta or _Step()
+        index, delta = labels.index_label(event.index), event.delta or _Step()
         if delta.type == "arguments_delta" or _kind_of(delta) is not None:
             return self._arguments(index, delta)
         if index in self._kinds and (extra := _extra_of(delta)) is not None:
-            return [CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
+            return [deltas.CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
         if index not in self._kinds:
             self._others.setdefault(index, True)  # its start may be lost
         return _piece(index, delta)
 
-    def _arguments(self, index: Index | None, delta: _Step) -> list[Delta]:
+    def _arguments(self, index: deltas.Index | None, delta: _Step) -> list[deltas.Delta]:
         if _kind_of(delta) is None and self._others.get(index) is False:
             return []
-        deltas = self._labels(index, delta)
-        text, kind = wire_text(delta.arguments), self._kinds.get(index, "function")
+        told = self._labels(index, delta)
+        text, kind = decode.wire_text(delta.arguments), self._kinds.get(index, "function")
         if bytes(delta.arguments).startswith(b'"'):
-            return deltas + report.piece(index, text)
-        return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
+            return told + report.piece(index, text)
+        return (
+            [*told, deltas.CallWhole(0, index, None, None, None, text, deltas.DONE, kind)] if text else told
+        )
 
-    def _labels(self, index: Index | None, delta: _Step) -> list[Delta]:
+    def _labels(self, index: deltas.Index | None, delta: _Step) -> list[deltas.Delta]:
         """Report the labels of a call in a delta, without the arguments; a delta with a name may begin the call."""
-        id_, kind, extra, name = id_label(delta.id), _kind_of(delta), _extra_of(delta), name_label(delta.name)
+        id_, kind, extra, name = (
+            labels.id_label(delta.id),
+            _kind_of(delta),
+            _extra_of(delta),
+            labels.name_label(delta.name),
+        )
         if kind is not None:
             if self._kinds.get(index) != kind:  # else the start brought a name
                 name = _name_of(delta)
@@ -246,9 +254,9 @@ class GeminiInteractionsTranslator(TurnTranslator):
         if id_ is name is None and extra is None:
             return []
         known = self._kinds.get(index, "function")
-        return [CallSeen(0, index, None, id_, name, known, extra=extra, begins=name is not None)]
+        return [deltas.CallSeen(0, index, None, id_, name, known, extra=extra, begins=name is not None)]
 
-    EVENTS: ClassVar[Events] = {
+    EVENTS: ClassVar[translator.Events] = {
         "step.delta": _delta,
         "step.start": _start,
         "step.stop": _stop,
@@ -263,8 +271,8 @@ class GeminiInteractionsTranslator(TurnTranslator):
     }
 
 
-def _finish(status: object) -> list[Delta]:
+def _finish(status: object) -> list[deltas.Delta]:
     """Return why the interaction ended; a failure takes back the calls that it leaves open."""
     if status == "incomplete":
-        return [Finish(0, "length", "incomplete")]
+        return [deltas.Finish(0, "length", "incomplete")]
     return [] if status == "in_progress" else report.finish(status, drops_at="error")

@@ -30,14 +30,11 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import CallCancelled, CallSeen, CallWhole, Delta, Finish, TurnOpened
-from wholecall.dialects import report
-from wholecall.dialects.decode import plain
+from wholecall.dialects import decode, pieces, reasons, report
 from wholecall.dialects.google.gemini import views
 from wholecall.dialects.google.gemini.translator import GeminiTranslator
 from wholecall.dialects.google.gemini.views import either, no_parts
 from wholecall.dialects.labels import id_label
-from wholecall.dialects.pieces import Read, no_piece
-from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 
@@ -100,8 +97,8 @@ class GeminiLiveTranslator(GeminiTranslator):
         super()._clear()
         self._slots = {}  # of the turn's calls, by their ids
 
-    def _reader(self, _event: str) -> Read:
-        return no_piece
+    def _reader(self, _event: str) -> pieces.Read:
+        return pieces.no_piece
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
         if view.error:
@@ -124,7 +121,7 @@ class GeminiLiveTranslator(GeminiTranslator):
         return [*opened, *said, *cancelled, *report.usage(usage), *finish, *(self._end() if over else ())]
 
     def _other(self, view: Any, frame: Frame, kind: str) -> list[Delta]:
-        payload = plain(frame.data)
+        payload = decode.plain(frame.data)
         known = isinstance(payload, dict) and not _QUIET.isdisjoint(payload)
         return [] if known or not self._open else super()._other(view, frame, kind)
 
@@ -163,7 +160,7 @@ class GeminiLiveTranslator(GeminiTranslator):
 
 
 def _reason(raw: object) -> tuple[TurnReason, str]:
-    known = turn_reason(raw)
+    known = reasons.turn_reason(raw)
     if known is None or known[1] == _NO_REASON:
         return "stop", "turnComplete"
     return _REASONS.get(known[1], known[0]), known[1]

@@ -27,26 +27,8 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from wholecall.deltas import (
-    HYDRATION,
-    ITEM_DONE,
-    CallClosed,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Index,
-    Noted,
-    Slot,
-    TextRefused,
-    TurnEnded,
-    TurnOpened,
-    by_transport,
-)
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import is_done, read, wire_text
-from wholecall.dialects.reasons import turn_reason
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, reasons, report, say
 from wholecall.framing.frame import Frame
 from wholecall.types import CUT_REASONS, TurnReason
 
@@ -68,8 +50,8 @@ class Step:
     key: str | None
     ended: bool
     spoken: bool
-    _codes: list[Index | None]
-    _named: set[Index | None]
+    _codes: list[deltas.Index | None]
+    _named: set[deltas.Index | None]
 
     def __init__(self, key: str | None) -> None:
         self.key = key
@@ -77,13 +59,13 @@ class Step:
         self._codes = []  # the slots of code that is not whole yet
         self._named = set()  # the slots of OpenAI's tools, whose name is known by their type
 
-    def text(self, value: object, refusal: object) -> list[Delta]:
+    def text(self, value: object, refusal: object) -> list[deltas.Delta]:
         """Report a piece of a message."""
         texts = _part(value, refusal)
         self.spoken = self.spoken or bool(texts)
         return texts
 
-    def unsaid(self, value: object, refusal: object) -> list[Delta]:
+    def unsaid(self, value: object, refusal: object) -> list[deltas.Delta]:
         """Report a part of a whole message, unless the message came in pieces."""
         return [] if self.spoken else _part(value, refusal)
 
@@ -91,35 +73,41 @@ class Step:
         """Note that text was reported, or is not to come."""
         self.spoken = True
 
-    def tool(self, index: Index | None, id_: str | None, tool: str, code: object) -> list[Delta]:
+    def tool(
+        self, index: deltas.Index | None, id_: str | None, tool: str, code: object
+    ) -> list[deltas.Delta]:
         """Report a piece of a call that OpenAI runs: the type is its name."""
         known = id_ is None and index in self._named
         self._named.add(index)
-        seen: list[Delta] = [] if known else [CallSeen(0, index, None, id_, tool, "server")]
+        seen: list[deltas.Delta] = [] if known else [deltas.CallSeen(0, index, None, id_, tool, "server")]
         if type(code) is not str or not code:
             return seen
         begins = index not in self._codes
         if begins:
             self._codes.append(index)
-        return [*seen, Slot(0, index, None, ('{"input":"' if begins else "") + _escaped(code))]
+        return [*seen, deltas.Slot(0, index, None, ('{"input":"' if begins else "") + _escaped(code))]
 
-    def close_codes(self) -> list[Delta]:
+    def close_codes(self) -> list[deltas.Delta]:
         """Report that all code that came is whole."""
-        closed: list[Delta] = [Slot(0, index, None, '"}') for index in self._codes]
+        closed: list[deltas.Delta] = [deltas.Slot(0, index, None, '"}') for index in self._codes]
         self._codes.clear()
         return closed
 
 
-def _part(value: object, refusal: object) -> list[Delta]:
+def _part(value: object, refusal: object) -> list[deltas.Delta]:
     refused = [] if value else report.text(refusal)
-    return [TextRefused(0), *refused] if refused else report.text(value)
+    return [deltas.TextRefused(0), *refused] if refused else report.text(value)
 
 
-def _restated(id_: str | None, tool: str, code: object) -> list[Delta]:
+def _restated(id_: str | None, tool: str, code: object) -> list[deltas.Delta]:
     """Report a completed step's content about a call that OpenAI ran."""
     if type(code) is not str or not code:
-        return [CallSeen(0, None, None, id_, tool, "server")]
-    return [CallWhole(0, None, None, id_, tool, '{"input":"' + _escaped(code) + '"}', ITEM_DONE, "server")]
+        return [deltas.CallSeen(0, None, None, id_, tool, "server")]
+    return [
+        deltas.CallWhole(
+            0, None, None, id_, tool, '{"input":"' + _escaped(code) + '"}', deltas.ITEM_DONE, "server"
+        )
+    ]
 
 
 def _escaped(code: str) -> str:
@@ -127,25 +115,27 @@ def _escaped(code: str) -> str:
     return json.dumps(code, ensure_ascii=False)[1:-1]
 
 
-def _cut(raw: object) -> list[Delta]:
+def _cut(raw: object) -> list[deltas.Delta]:
     """Report that a message was cut; other reasons are the run's to report."""
-    known = turn_reason(raw)
+    known = reasons.turn_reason(raw)
     return report.finish(raw) if known and known[0] in CUT_REASONS else []
 
 
-def _error(error: object, *members: object) -> list[Delta]:
+def _error(error: object, *members: object) -> list[deltas.Delta]:
     named = zip(_ERROR, members, strict=True)
     return report.error(error or {name: value for name, value in named if value})
 
 
-def _whole(calls: list[tuple[str | None, str | None, str]]) -> list[Delta]:
+def _whole(calls: list[tuple[str | None, str | None, str]]) -> list[deltas.Delta]:
     """Report the calls that the run waits for, given their ids, names and texts: these are whole."""
-    deltas: list[Delta] = [
-        CallWhole(0, None, None, id_, name, text, HYDRATION) if text else CallSeen(0, None, None, id_, name)
+    told: list[deltas.Delta] = [
+        deltas.CallWhole(0, None, None, id_, name, text, deltas.HYDRATION)
+        if text
+        else deltas.CallSeen(0, None, None, id_, name)
         for id_, name, text in calls
     ]
-    closed = [CallClosed(0, None, id_) for id_, _, _ in calls if id_ is not None]
-    return [*report.restated_together(deltas), *closed]
+    closed = [deltas.CallClosed(0, None, id_) for id_, _, _ in calls if id_ is not None]
+    return [*report.restated_together(told), *closed]
 
 
 def _server_tool(kind: object) -> str | None:
@@ -195,7 +185,7 @@ _TAKEN_BACK = (_RUN, _ENDING, say.own("_taken_back", at.text("status")))
 _ASKED = say.own("_ask", at.id("id"), at.name("function.name"), at.json_text("function.arguments"))
 
 
-class AssistantsTranslator(TableTranslator):
+class AssistantsTranslator(compiled.TableTranslator):
     """Frames of one stream of a run to deltas; `_open` is whether the step takes the event at hand."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -247,24 +237,24 @@ class AssistantsTranslator(TableTranslator):
         self._listed = []  # the calls whose outputs the event at hand asks for: id, name and text
         self._asked_for = set()  # ids of the calls whose outputs the run has asked for
 
-    def _done(self) -> list[Delta]:
-        return by_transport(self._ended())
+    def _done(self) -> list[deltas.Delta]:
+        return deltas.by_transport(self._ended())
 
     # Events
 
-    def _take(self, view: Any, frame: Frame) -> list[Delta]:
-        wraps = type(view.event) is str and wire_text(view.data)
+    def _take(self, view: Any, frame: Frame) -> list[deltas.Delta]:
+        wraps = type(view.event) is str and decode.wire_text(view.data)
         return self.bodies["data"](self, view) if wraps else self._event(view, frame)
 
-    def _wrapped(self, name: str, text: str) -> list[Delta]:
+    def _wrapped(self, name: str, text: str) -> list[deltas.Delta]:
         """Return the deltas of an event that an SDK put into an object, next to its name."""
-        if is_done(text):
+        if decode.is_done(text):
             return self._done()
         inside = Frame(name, text)
-        views, _, deltas = read(self.decoder, inside)
-        return deltas + [delta for view in views for delta in self._event(view, inside)]
+        views, _, told = decode.read(self.decoder, inside)
+        return told + [delta for view in views for delta in self._event(view, inside)]
 
-    def _event(self, view: Any, frame: Frame) -> list[Delta]:
+    def _event(self, view: Any, frame: Frame) -> list[deltas.Delta]:
         kind = self._kind(view, frame)
         known = self.EVENTS.get(kind)
         if known is not None:
@@ -284,7 +274,7 @@ class AssistantsTranslator(TableTranslator):
 
     # Steps
 
-    def _in_run(self, kind: object, id_: str | None, run_id: str | None) -> list[Delta]:
+    def _in_run(self, kind: object, id_: str | None, run_id: str | None) -> list[deltas.Delta]:
         """Note which run an event is about: the step of another run stays as it is."""
         run = id_ if kind == "thread.run" else run_id
         if run is not None and run != self._run_id:
@@ -292,7 +282,7 @@ class AssistantsTranslator(TableTranslator):
             self._run_id = run
         return []
 
-    def _opened_step(self, id_: str | None) -> list[Delta]:
+    def _opened_step(self, id_: str | None) -> list[deltas.Delta]:
         """Begin a step, or return to it, unless it is the current one."""
         last = self._now
         if last is not None and id_ in (None, last.key):
@@ -300,78 +290,80 @@ class AssistantsTranslator(TableTranslator):
         known = self._steps.get(id_)
         self._now = self._steps[id_] = known or Step(id_)
         again = last is not None and last.ended
-        return [TurnOpened(id_) if known else TurnOpened(id_, id_, self._model, restart=again)]
+        return [deltas.TurnOpened(id_) if known else deltas.TurnOpened(id_, id_, self._model, restart=again)]
 
-    def _current(self, id_: str | None) -> list[Delta]:
+    def _current(self, id_: str | None) -> list[deltas.Delta]:
         """Begin a step for a message or the run, unless one is open: neither names the step that it belongs to."""
         return [] if self._now is not None and not self._now.ended else self._opened_step(id_)
 
-    def _step(self, id_: str | None) -> list[Delta]:
+    def _step(self, id_: str | None) -> list[deltas.Delta]:
         """Turn to the step of an event, unless the step has ended and another step is open."""
         known = self._steps.get(id_)
         self._open = known is None or known is self._now or not known.ended
-        return self._opened_step(id_) if self._open else [Noted(0, "data_after_end")]
+        return self._opened_step(id_) if self._open else [deltas.Noted(0, "data_after_end")]
 
-    def _step_done(self, id_: str | None, tool: str | None) -> list[Delta]:
+    def _step_done(self, id_: str | None, tool: str | None) -> list[deltas.Delta]:
         """Turn to a step that is over, unless it ended before, or is one of an earlier stream that used no `tool`."""
         known = self._steps.get(id_)
         self._open = tool is not None if known is None else not known.ended
         return self._opened_step(id_) + self._close_codes() if self._open else []
 
-    def _answered(self, step: str | None, id_: str | None) -> list[Delta]:
+    def _answered(self, step: str | None, id_: str | None) -> list[deltas.Delta]:
         """Report that a call of an earlier stream has its result by now."""
         return [] if self._open or step in self._steps else report.answered(id_)
 
-    def _close_codes(self) -> list[Delta]:
+    def _close_codes(self) -> list[deltas.Delta]:
         return [] if self._now is None else self._now.close_codes()
 
-    def _finish(self, reason: TurnReason, said: str, *, drops: bool = False) -> list[Delta]:
-        return self._ended(Finish(0, reason, said, drops=drops))
+    def _finish(self, reason: TurnReason, said: str, *, drops: bool = False) -> list[deltas.Delta]:
+        return self._ended(deltas.Finish(0, reason, said, drops=drops))
 
-    def _ended(self, *finish: Finish) -> list[Delta]:
+    def _ended(self, *finish: deltas.Finish) -> list[deltas.Delta]:
         step = self._now
         if step is None or step.ended:
             return []
         step.ended = True
-        return [*finish, TurnEnded(step.key)]
+        return [*finish, deltas.TurnEnded(step.key)]
 
     # The run
 
-    def _begun(self, model: str | None) -> list[Delta]:
+    def _begun(self, model: str | None) -> list[deltas.Delta]:
         self._model = model or self._model
         return []
 
-    def _ending(self, model: str | None, id_: str | None, counts: object) -> list[Delta]:
+    def _ending(self, model: str | None, id_: str | None, counts: object) -> list[deltas.Delta]:
         """Return the deltas before the end of the run, unless it is over by its last step."""
         over = self._now is not None and self._now.ended
         return [] if over else self._closing(model, id_, counts)
 
-    def _closing(self, model: str | None, id_: str | None, counts: object) -> list[Delta]:
+    def _closing(self, model: str | None, id_: str | None, counts: object) -> list[deltas.Delta]:
         """Return the deltas before the end of the run; its counts are the sum over its steps."""
         usage = report.usage(counts) if self._now is None else []
         return self._begun(model) + self._current(id_) + usage
 
-    def _ask(self, id_: str | None, name: str | None, text: str) -> list[Delta]:
+    def _ask(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         self._listed.append((id_, name, text))
         return []
 
-    def _asked(self, model: str | None, id_: str | None, counts: object) -> list[Delta]:
+    def _asked(self, model: str | None, id_: str | None, counts: object) -> list[deltas.Delta]:
         """Return the calls whose outputs the run asks for, each once: a repeated stream repeats the request."""
         listed, self._listed = self._listed, []
         asked = [call for call in listed if call[0] not in self._asked_for]
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         if asked or not listed:
             self._asked_for.update(call for call, _, _ in asked if call is not None)
-            deltas = self._closing(model, id_, counts) + self._close_codes() + _whole(asked)
-        return deltas + self._finish("tool_calls", "requires_action")
+            told = self._closing(model, id_, counts) + self._close_codes() + _whole(asked)
+        return told + self._finish("tool_calls", "requires_action")
 
-    def _run_cut(self, raw: object) -> list[Delta]:
-        reason, said = turn_reason(raw) or ("length", "incomplete")
+    def _run_cut(self, raw: object) -> list[deltas.Delta]:
+        reason, said = reasons.turn_reason(raw) or ("length", "incomplete")
         return self._finish(reason if reason in CUT_REASONS else "length", said)
 
-    def _failed(self, error: object, model: str | None, id_: str | None, counts: object) -> list[Delta]:
-        deltas = self._closing(model, id_, counts) if self._now is None else []
-        return deltas + report.error(error or "the run failed")
+    def _failed(
+        self, error: object, model: str | None, id_: str | None, counts: object
+    ) -> list[deltas.Delta]:
+        told = self._closing(model, id_, counts) if self._now is None else []
+        return told + report.error(error or "the run failed")
 
-    def _taken_back(self, status: str | None) -> list[Delta]:
+    def _taken_back(self, status: str | None) -> list[deltas.Delta]:
         return self._finish("error" if status == "failed" else "aborted", status or "cancelled", drops=True)

@@ -25,8 +25,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from wholecall.deltas import Delta
-from wholecall.dialects import at, say
-from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects import at, compiled, say
 from wholecall.framing.frame import Frame
 
 _OF_LLAMA: Final = ("prompt_token_count", "generation_token_count")
@@ -37,7 +36,7 @@ _BEGIN = say.own("_begin_first", at.id("/id"), at.name("/model"))
 _NUMBER = at.choice("index")
 
 
-class LegacyTranslator(TableTranslator):
+class LegacyTranslator(compiled.TableTranslator):
     """Frames of one stream of text completions to deltas."""
 
     BODIES: ClassVar[say.Rows] = {

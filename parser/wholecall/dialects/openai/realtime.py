@@ -31,30 +31,8 @@ import msgspec
 from msgspec.structs import replace
 
 from wholecall.deltas import Delta, Finish, Noted, Slot, TurnEnded, TurnOpened
-from wholecall.dialects import report
-from wholecall.dialects.decode import decode, dumped, member, plain, provider_error
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.openai.responses import events
-from wholecall.dialects.openai.responses.events import (
-    BODY_DECODER,
-    DONE_EVENTS,
-    FRAGMENTS,
-    QUIET,
-    added,
-    finish_of,
-    outcome_of,
-    whole_text,
-)
-from wholecall.dialects.openai.responses.items import (
-    Details,
-    Item,
-    Response,
-    finished_call,
-    is_call,
-    message_text,
-    restated_calls,
-)
-from wholecall.dialects.translator import Events, TurnTranslator
+from wholecall.dialects import decode, labels, report, translator
+from wholecall.dialects.openai.responses import events, items
 from wholecall.framing.frame import Frame
 
 # Views.
@@ -77,7 +55,7 @@ class _Event(events.Event, gc=False):
 _DECODER: Final = msgspec.json.Decoder(_Event)
 # Events that are not part of a response, or add nothing: sound, the user's side, the growing conversation.
 _QUIET = (
-    *QUIET,
+    *events.QUIET,
     "response.output_audio",
     "response.audio",
     "response.text.",
@@ -127,39 +105,43 @@ class _Progress:
 
     def item(self, event: _Event) -> list[Delta]:
         """Return the deltas of a finished item; an item of an unknown type was counted when it was added."""
-        item = event.item or Item()
-        return finished_call(item, index_label(event.output_index), self.done) if is_call(item) else []
+        item = event.item or items.Item()
+        return (
+            items.finished_call(item, labels.index_label(event.output_index), self.done)
+            if items.is_call(item)
+            else []
+        )
 
     # The end
 
-    def conclude(self, response: Response, usage: Any) -> list[Delta]:
+    def conclude(self, response: items.Response, usage: Any) -> list[Delta]:
         """Return the deltas of the last event of the response; `usage` is in the event itself on some servers."""
         if self.ended:
             return []
         self.ended = True
         deltas = report.usage(response.usage or usage)
         details = response.status_details if isinstance(response.status_details, dict) else {}
-        outcome = outcome_of("", response.status)
+        outcome = events.outcome_of("", response.status)
         if outcome == "failed":
-            fault = provider_error(details.get("error") or details or outcome)
+            fault = decode.provider_error(details.get("error") or details or outcome)
             deltas.append(replace(fault, fatal=False))
         elif outcome != "cancelled":
             deltas = self._restated(response) + deltas
         return [*deltas, _finish(response, outcome, details.get("reason")), TurnEnded(self.key)]
 
-    def _restated(self, response: Response) -> list[Delta]:
+    def _restated(self, response: items.Response) -> list[Delta]:
         deltas: list[Delta] = []
         for item in response.output or ():
-            if not is_call(item):
-                deltas += [] if self.spoken else message_text(item)
-        return deltas + restated_calls(response.output, self.done)
+            if not items.is_call(item):
+                deltas += [] if self.spoken else items.message_text(item)
+        return deltas + items.restated_calls(response.output, self.done)
 
 
-def _finish(response: Response, outcome: str, reason: object) -> Finish:
+def _finish(response: items.Response, outcome: str, reason: object) -> Finish:
     if outcome in {"completed", "incomplete"}:
-        response.incomplete_details = Details(reason)
-        return finish_of(response, outcome)
-    word = text_label(reason) or outcome
+        response.incomplete_details = items.Details(reason)
+        return events.finish_of(response, outcome)
+    word = labels.text_label(reason) or outcome
     return Finish(0, "error" if outcome == "failed" else "aborted", word, drops=True)
 
 
@@ -169,22 +151,26 @@ _TEXTS = ("output_text", "output_audio_transcript", "text", "audio_transcript") 
 
 
 def _fragment(_now: _Progress, event: _Event) -> list[Delta]:
-    index, alias, id_ = index_label(event.output_index), id_label(event.item_id), id_label(event.call_id)
-    text = "" if event.delta is None else dumped(event.delta)
+    index, alias, id_ = (
+        labels.index_label(event.output_index),
+        labels.id_label(event.item_id),
+        labels.id_label(event.call_id),
+    )
+    text = "" if event.delta is None else decode.dumped(event.delta)
     return [Slot(0, index, alias, text, id_)] if text else []
 
 
-class RealtimeTranslator(TurnTranslator):
+class RealtimeTranslator(translator.TurnTranslator):
     """Messages of one Realtime session to deltas; the methods for the events of a response get that response."""
 
     decoder = _DECODER
     AGAIN = ("conversation.item.", "response.done")
-    EVENTS: ClassVar[Events] = {
-        **dict.fromkeys(FRAGMENTS, _fragment),
+    EVENTS: ClassVar[translator.Events] = {
+        **dict.fromkeys(events.FRAGMENTS, _fragment),
         **dict.fromkeys([f"response.{of}.delta" for of in _TEXTS], _Progress.text),
-        **dict.fromkeys(DONE_EVENTS, lambda _now, event: whole_text(event)),
+        **dict.fromkeys(events.DONE_EVENTS, lambda _now, event: events.whole_text(event)),
         "response.created": lambda _now, _event: [],  # its turn was opened by its id
-        "response.output_item.added": lambda _now, event: added(event),
+        "response.output_item.added": lambda _now, event: events.added(event),
         "response.output_item.done": _Progress.item,
         "response.done": lambda now, event: now.conclude(event.response, event.usage),
     }
@@ -204,21 +190,23 @@ class RealtimeTranslator(TurnTranslator):
         elif event.type is None and "." in frame.event:
             event.type = frame.event
         if event.type == "response.done" and event.response is None:
-            event.response = decode(BODY_DECODER, frame.data) or Response()
+            event.response = decode.decode(events.BODY_DECODER, frame.data) or items.Response()
         known = self.EVENTS.get(event.type)
         if known is None:
             return self._other(event, frame, event.type or "")
-        key = id_label(event.response_id) or (id_label(event.response.id) if event.response else None)
+        key = labels.id_label(event.response_id) or (
+            labels.id_label(event.response.id) if event.response else None
+        )
         deltas, now = self._switch(key, created=event.type == "response.created")
         return deltas if now is None else deltas + known(now, event)
 
     def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
         if event.session is not None:
-            self._model = name_label(event.session.model) or self._model
+            self._model = labels.name_label(event.session.model) or self._model
         if kind == "error":
-            payload = plain(frame.data)
-            flat = {name: member(payload, name) for name in ("code", "message", "param")}
-            return [replace(provider_error(event.error or flat), fatal=False)]
+            payload = decode.plain(frame.data)
+            flat = {name: decode.member(payload, name) for name in ("code", "message", "param")}
+            return [replace(decode.provider_error(event.error or flat), fatal=False)]
         if event.type is None and event.error:  # of a gateway: sessions do not send this
             return self._fail(event.error)
         return [] if self._now is None or _is_quiet(kind) else super()._other(event, frame, kind)

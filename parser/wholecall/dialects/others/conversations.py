@@ -23,9 +23,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish, Index
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
+from wholecall import deltas
+from wholecall.dialects import at, compiled, report, say
 from wholecall.dialects.openai.chat.chunks import content
 from wholecall.types import Flag, Kind
 
@@ -40,11 +39,11 @@ _SAID = say.own(content, at.value("content"))
 _OVER = (say.own("_refusals"), say.usage("usage"), say.own("_finish"), say.end())
 
 
-def _whole(slot: Index | None, text: str, kind: Kind = "function") -> list[Delta]:
-    return [CallWhole(0, slot, None, None, None, text, ITEM_DONE, kind)] if text else []
+def _whole(slot: deltas.Index | None, text: str, kind: Kind = "function") -> list[deltas.Delta]:
+    return [deltas.CallWhole(0, slot, None, None, None, text, deltas.ITEM_DONE, kind)] if text else []
 
 
-class ConversationsTranslator(TableTranslator):
+class ConversationsTranslator(compiled.TableTranslator):
     """Frames of one stream to deltas; it remembers the labels of calls, because every event repeats them."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -79,8 +78,8 @@ class ConversationsTranslator(TableTranslator):
     QUIET = frozenset(_QUIET)
     ERRORS = frozenset({"conversation.response.error", "error"})
 
-    _labels: dict[Index | None, tuple[object, ...]]
-    _denied: list[Index | None]
+    _labels: dict[deltas.Index | None, tuple[object, ...]]
+    _denied: list[deltas.Index | None]
     _called: bool
 
     def _clear(self) -> None:
@@ -89,8 +88,13 @@ class ConversationsTranslator(TableTranslator):
         self._called = False  # there is a call that the client executes
 
     def _seen(
-        self, slot: Index | None, id_: str | None, name: str | None, status: object, kind: Kind = "function"
-    ) -> list[Delta]:
+        self,
+        slot: deltas.Index | None,
+        id_: str | None,
+        name: str | None,
+        status: object,
+        kind: Kind = "function",
+    ) -> list[deltas.Delta]:
         """Report the labels of a call, if they are new."""
         self._called = self._called or kind == "function"
         labels = (id_, name, status)
@@ -101,15 +105,15 @@ class ConversationsTranslator(TableTranslator):
             self._denied.append(slot)
         flags: tuple[Flag, ...] = ("needs_approval",) if status == "pending" else ()
         extra = None if status is None else {"confirmation_status": status}
-        return [CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)]
+        return [deltas.CallSeen(0, slot, None, id_, name, kind, flags=flags, extra=extra)]
 
-    def _refusals(self) -> list[Delta]:
+    def _refusals(self) -> list[deltas.Delta]:
         """Report the ends of denied calls: they may not be executed."""
         denied, self._denied = self._denied, []
-        return [CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
+        return [deltas.CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
 
-    def _closed(self, slot: Index | None) -> list[Delta]:
+    def _closed(self, slot: deltas.Index | None) -> list[deltas.Delta]:
         return self._refusals() or report.closed(slot)
 
-    def _finish(self) -> list[Delta]:
-        return [Finish(0, "tool_calls" if self._called else "stop", None)]
+    def _finish(self) -> list[deltas.Delta]:
+        return [deltas.Finish(0, "tool_calls" if self._called else "stop", None)]

@@ -27,12 +27,8 @@ from typing import Any, Union
 import msgspec
 
 from wholecall.deltas import INVALID_INDEX, Delta, ReasoningFragment, TextFragment
-from wholecall.dialects import report
-from wholecall.dialects.decode import plain
-from wholecall.dialects.labels import choice_label, id_label, index_label, text_label
+from wholecall.dialects import decode, labels, reasons, report, translator
 from wholecall.dialects.openai.chat.chunks import ChoiceView, DeltaView, labelled, listed, speech
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
 
@@ -42,14 +38,14 @@ class _Output(msgspec.Struct, gc=False):
     finish_reason: Any = None
 
 
-class _Frame(EventView, gc=False):
+class _Frame(translator.EventView, gc=False):
     output: Union[_Output, None] = None
     request_id: Any = None
     usage: Any = None
     code: Any = None
 
 
-class DashScopeTranslator(TurnTranslator):
+class DashScopeTranslator(translator.TurnTranslator):
     """Frames of one stream to deltas; it remembers the text, as long as the stream may restate it."""
 
     decoder = msgspec.json.Decoder(_Frame)
@@ -65,18 +61,18 @@ class DashScopeTranslator(TurnTranslator):
 
     def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
         choices = _choices(view.output or _Output())
-        if not choices and (frame.event == "error" or text_label(view.code)):
-            return report.error(plain(frame.data))
+        if not choices and (frame.event == "error" or labels.text_label(view.code)):
+            return report.error(decode.plain(frame.data))
         if view.output is view.usage is None:
             return super()._other(view, frame, kind)
-        deltas = self._opened(id_label(view.request_id)) if choices else []
+        deltas = self._opened(labels.id_label(view.request_id)) if choices else []
         for position, choice in enumerate(choices):
             deltas += self._choice(position, choice)
         return deltas + report.usage(view.usage)
 
     def _choice(self, position: int, choice: ChoiceView) -> list[Delta]:
-        index = index_label(choice.index)
-        number = position if index in (None, INVALID_INDEX) else choice_label(choice.index)
+        index = labels.index_label(choice.index)
+        number = position if index in (None, INVALID_INDEX) else labels.choice_label(choice.index)
         message = choice.message or choice.delta or DeltaView()
         calls = [labelled(number, call, None) for call in listed(message)]
         return [*self._said(number, message), *calls, *report.finish(choice.finish_reason, number)]
@@ -106,6 +102,6 @@ class DashScopeTranslator(TurnTranslator):
 
 def _choices(output: _Output) -> list[ChoiceView]:
     """Return the choices; the answer of an old model is one."""
-    says = text_label(output.text) or turn_reason(output.finish_reason)
+    says = labels.text_label(output.text) or reasons.turn_reason(output.finish_reason)
     alone = ChoiceView(message=DeltaView(content=output.text), finish_reason=output.finish_reason)
     return output.choices or ([alone] if says else [])

@@ -25,9 +25,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Finish
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.whole_calls import WholeCalls
+from wholecall.dialects import at, compiled, report, say, whole_calls
 from wholecall.types import TurnReason
 
 _STATE = at.value("../../tool_state_id"), at.value("../../tools_state_id")
@@ -52,7 +50,7 @@ _LAST = (
 )
 
 
-class GigaChatTranslator(TableTranslator):
+class GigaChatTranslator(compiled.TableTranslator):
     """Events of one stream to deltas; calls without ids are counted."""
 
     ROWS: ClassVar[say.Rows] = {"response.message.delta": _SAID, "response.message.done": _LAST}
@@ -61,11 +59,11 @@ class GigaChatTranslator(TableTranslator):
     QUIET = frozenset({"response.tool.in_progress", "response.tool.completed", "response.tool.failed"})
     ERRORS = frozenset({"error", "response.error"})
 
-    _calls: WholeCalls
+    _calls: whole_calls.WholeCalls
     _n_calls: int
 
     def _clear(self) -> None:
-        self._calls = WholeCalls()
+        self._calls = whole_calls.WholeCalls()
         self._n_calls = 0
 
     def lose(self) -> None:

@@ -25,8 +25,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from wholecall.deltas import OBJECT, Delta, Index, Labelled, TurnEnded
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
+from wholecall.dialects import at, compiled, report, say
 from wholecall.dialects.openai.chat.chunks import content
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
 from wholecall.framing.frame import Frame
@@ -76,7 +75,7 @@ _MESSAGE = (
 )
 
 
-class LlamaTranslator(TableTranslator):
+class LlamaTranslator(compiled.TableTranslator):
     """Frames of one stream to deltas; it numbers the calls by their ids."""
 
     BODIES: ClassVar[say.Rows] = {

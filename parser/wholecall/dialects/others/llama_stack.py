@@ -29,14 +29,8 @@ from typing import Any, Final, Union
 import msgspec
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallWhole, Delta, Slot, TurnEnded
-from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, member, wire_text
-from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects import decode, labels, reasons, remembered, report, translator, whole_calls
 from wholecall.dialects.openai.chat.chunks import content
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.remembered import keep_piece
-from wholecall.dialects.translator import EventView, TurnTranslator
-from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 
@@ -49,7 +43,7 @@ _KEPT: Final = Limits().max_arguments_bytes or 0  # characters; a longer text is
 class _Call(msgspec.Struct, gc=False):
     call_id: Any = None
     tool_name: Any = None
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
     arguments_json: Any = None
 
 
@@ -72,13 +66,13 @@ class _Event(msgspec.Struct, gc=False):  # or a whole message
     stop_reason: Any = None
 
 
-class _Frame(EventView, gc=False):
+class _Frame(translator.EventView, gc=False):
     event: Union[_Event, None] = None
     completion_message: Union[_Event, None] = None
     metrics: Any = None
 
 
-class LlamaStackTranslator(TurnTranslator):
+class LlamaStackTranslator(translator.TurnTranslator):
     """Frames of one stream to deltas.
 
     Args:
@@ -95,7 +89,7 @@ class LlamaStackTranslator(TurnTranslator):
     _written: list[str]
     _size: int
     _n_started: int
-    _calls: WholeCalls
+    _calls: whole_calls.WholeCalls
 
     def __init__(self, *, opened: bool = False) -> None:
         super().__init__()
@@ -108,7 +102,7 @@ class LlamaStackTranslator(TurnTranslator):
         self._written = []  # by the model, of a call that has no end yet, perhaps nothing
         self._size = 0
         self._n_started = 0  # calls that the model wrote
-        self._calls = WholeCalls()
+        self._calls = whole_calls.WholeCalls()
 
     def takes_silently(self, frame: Frame) -> bool:
         """Return whether it is a piece of a call that is being written, which waits for its end."""
@@ -121,12 +115,12 @@ class LlamaStackTranslator(TurnTranslator):
     def _end(self) -> list[Delta]:
         """End the answer; it may continue after a relay's `[DONE]`."""
         ended = [*self._unread(), *self._over(), TurnEnded()]
-        self._calls, self._n_started = WholeCalls(), 0
+        self._calls, self._n_started = whole_calls.WholeCalls(), 0
         return ended
 
     def _over(self) -> list[Delta]:
         """Report that calls are over at the end of the stream; the events of calls show whether the answer was cut."""
-        known = turn_reason(self._reason)
+        known = reasons.turn_reason(self._reason)
         over = self._calls.finish(0, known and known[0])
         return over + self._calls.no_repeats(self._n_started) if self._ended else over
 
@@ -155,7 +149,7 @@ class LlamaStackTranslator(TurnTranslator):
         return deltas + counts(view.metrics) + self._finish(message.stop_reason) + self._end()
 
     def _finish(self, reason: object) -> list[Delta]:
-        known = turn_reason(reason)
+        known = reasons.turn_reason(reason)
         return self._calls.finish(0, known[0]) + report.finish(reason, drops_at="error") if known else []
 
     def _said(self, delta: _Delta) -> list[Delta]:
@@ -178,7 +172,7 @@ class LlamaStackTranslator(TurnTranslator):
         self._n_started += status == "started"
         text = _text(content)
         if not self._written or (text and self._size <= _KEPT):
-            keep_piece(self._written, text)
+            remembered.keep_piece(self._written, text)
             self._size += len(text)
         return []
 
@@ -188,11 +182,17 @@ class LlamaStackTranslator(TurnTranslator):
 
     def _whole(self, call: _Call) -> list[Delta]:
         # A call waits for the reason, which shows whether the last call was cut.
-        manner = Manner(waits=True, new=bool(self._written))
+        manner = whole_calls.Manner(waits=True, new=bool(self._written))
         self._take_written()
         self._calls.next_frame()
         whole = CallWhole(
-            0, None, None, id_label(call.call_id), name_label(call.tool_name), _text(call), ITEM_DONE
+            0,
+            None,
+            None,
+            labels.id_label(call.call_id),
+            labels.name_label(call.tool_name),
+            _text(call),
+            ITEM_DONE,
         )
         started = "" if self._n_started else None  # servers that report starts repeat no call by accident
         return self._calls.add(whole, started, manner)
@@ -200,7 +200,9 @@ class LlamaStackTranslator(TurnTranslator):
     def _refused(self, content: _Call | str | None) -> list[Delta]:
         text, slot, deltas = self._take_written(), self._calls.new_slot(), self._calls.finish(0, None)
         if isinstance(content, _Call):
-            deltas += report.seen(slot, id_label(content.call_id), name_label(content.tool_name))
+            deltas += report.seen(
+                slot, labels.id_label(content.call_id), labels.name_label(content.tool_name)
+            )
         reason = "the server could not read the call"
         return [*deltas, CallRefused(0, slot, None, "unparseable", reason, _text(content) or text)]
 
@@ -213,7 +215,7 @@ class LlamaStackTranslator(TurnTranslator):
 
 def _text(content: _Call | str | None) -> str:
     if isinstance(content, _Call):
-        return text_label(content.arguments_json) or wire_text(content.arguments)
+        return labels.text_label(content.arguments_json) or decode.wire_text(content.arguments)
     return content or ""
 
 
@@ -221,5 +223,8 @@ def counts(metrics: object) -> list[Delta]:
     """Return the counts among the metrics of an answer."""
     if not isinstance(metrics, list):
         return []
-    named = ((name_label(member(entry, "metric")), member(entry, "value")) for entry in metrics)
+    named = (
+        (labels.name_label(decode.member(entry, "metric")), decode.member(entry, "value"))
+        for entry in metrics
+    )
     return report.usage({name: value for name, value in named if name is not None and value is not None})

@@ -23,13 +23,8 @@ from typing import Any, ClassVar, Literal, Union
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Index, Piecewise, ReasoningFragment, TextFragment
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import NO_TEXT, UNREADABLE, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
-from wholecall.dialects.whole_calls import WholeCalls
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, labels, pieces, report, say, whole_calls
 
 
 def _is_last(done: object) -> bool:
@@ -62,7 +57,7 @@ _COMPLETION = (
 )
 
 
-class OllamaTranslator(PieceTranslator, TableTranslator):
+class OllamaTranslator(pieces.PieceTranslator, compiled.TableTranslator):
     """Lines of one stream to deltas; it counts calls, because only their order distinguishes them."""
 
     BODIES: ClassVar[say.Rows] = {
@@ -74,50 +69,57 @@ class OllamaTranslator(PieceTranslator, TableTranslator):
     EVENTLESS = True  # whatever type a line names
     DONE_ENDS = True
 
-    _calls: WholeCalls
+    _calls: whole_calls.WholeCalls
 
     def _clear(self) -> None:
-        self._calls = WholeCalls()
+        self._calls = whole_calls.WholeCalls()
 
-    def close(self) -> list[Delta]:
+    def close(self) -> list[deltas.Delta]:
         """Report that the calls are over: each of them came whole."""
         return self._calls.end()
 
     def _opened_by(
         self, model: str | None, thought: str | None, text: str | None, calls: object = None
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         """Begin the answer with a line that says something, or with the first line."""
         return [] if self._open else self._opened(None, model, repeats=not (thought or text or calls))
 
-    def _whole(self, id_: str | None, name: str | None, text: str, index: Index | None) -> list[Delta]:
-        return self._calls.add(CallWhole(0, None, None, id_, name, text, ITEM_DONE), index)
+    def _whole(
+        self, id_: str | None, name: str | None, text: str, index: deltas.Index | None
+    ) -> list[deltas.Delta]:
+        return self._calls.add(deltas.CallWhole(0, None, None, id_, name, text, deltas.ITEM_DONE), index)
 
-    def _finish(self, raw: object) -> list[Delta]:
+    def _finish(self, raw: object) -> list[deltas.Delta]:
         return self._calls.ended(report.finish(raw))
 
     # The usual lines.
 
-    def _reader(self, _event: str) -> Read:
+    def _reader(self, _event: str) -> pieces.Read:
         return piece_of
 
-    def in_common(self, key: Key) -> Piecewise | None:
+    def in_common(self, key: pieces.Key) -> deltas.Piecewise | None:
         """Return the common fields of a text's pieces, as for every such translator."""
-        kind = TextFragment if key == _TEXT else ReasoningFragment
+        kind = deltas.TextFragment if key == _TEXT else deltas.ReasoningFragment
         return kind(0, "") if self._open else None
 
-    def _called(self, data: str) -> list[Delta] | None:
+    def _called(self, data: str) -> list[deltas.Delta] | None:
         try:
             line = _call_lines.decode(data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return None
         if line.done or not self._open:
             return None
         self._calls.next_frame()
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         for call in line.message.tool_calls:
-            of, label = call.function, id_label(call.id)
-            deltas += self._whole(label, name_label(of.name), wire_text(of.arguments), index_label(of.index))
-        return deltas
+            of, label = call.function, labels.id_label(call.id)
+            told += self._whole(
+                label,
+                labels.name_label(of.name),
+                decode.wire_text(of.arguments),
+                labels.index_label(of.index),
+            )
+        return told
 
 
 # Narrow views of the usual lines.
@@ -139,7 +141,7 @@ class _Piece(msgspec.Struct, gc=False):
 
 class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     name: str
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
     index: Any = None
 
 
@@ -163,11 +165,11 @@ class _CallLine(msgspec.Struct, gc=False):
 
 _pieces = msgspec.json.Decoder(_Piece)
 _call_lines = msgspec.json.Decoder(_CallLine)
-_TEXT: Key = ("text", None)
-_THOUGHT: Key = ("thought", None)
+_TEXT: pieces.Key = ("text", None)
+_THOUGHT: pieces.Key = ("thought", None)
 
 
-def piece_of(data: str) -> tuple[Key, str]:
+def piece_of(data: str) -> tuple[pieces.Key, str]:
     """Return the key and the text of a line that is one piece of text or of reasoning; `NO_PIECE` for most others.
 
     Raises:
@@ -177,5 +179,5 @@ def piece_of(data: str) -> tuple[Key, str]:
     said = line.message
     text, thought = (line.response, line.thinking) if said is None else (said.content, said.thinking)
     if line.done or (text and thought):
-        return NO_PIECE
+        return pieces.NO_PIECE
     return (_THOUGHT, thought) if thought else (_TEXT, text)

@@ -21,23 +21,22 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import Delta
-from wholecall.dialects.decode import NO_TEXT, decode, payloads, wire_text
+from wholecall.dialects import decode, translator
 from wholecall.dialects.openai.chat.translator import ChatTranslator
-from wholecall.dialects.translator import Translator
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
 
 
 class _Wrapper(msgspec.Struct, gc=False):
-    final_result: msgspec.Raw = NO_TEXT
-    orchestration_result: msgspec.Raw = NO_TEXT
+    final_result: msgspec.Raw = decode.NO_TEXT
+    orchestration_result: msgspec.Raw = decode.NO_TEXT
     error: Any = None
 
 
 _DECODER = msgspec.json.Decoder(_Wrapper)
 
 
-class SapTranslator(Translator):
+class SapTranslator(translator.Translator):
     """Results of one chain to the deltas of the chunks in them."""
 
     DERIVED = frozenset({"_inner"})
@@ -46,7 +45,7 @@ class SapTranslator(Translator):
         self._inner = ChatTranslator()
 
     @property
-    def wrapped(self) -> Translator:
+    def wrapped(self) -> translator.Translator:
         """The translator of the chunks."""
         return self._inner
 
@@ -80,11 +79,11 @@ class SapTranslator(Translator):
 def _results(frame: Frame) -> list[Frame]:
     """Return the chunks in a frame; an error, the end, and unreadable frames stay as they are."""
     found = []
-    for text in payloads(frame.data):
-        wrapper = decode(_DECODER, text)
+    for text in decode.payloads(frame.data):
+        wrapper = decode.decode(_DECODER, text)
         inner = text
         if wrapper is not None and not wrapper.error:
-            inner = wire_text(wrapper.final_result) or wire_text(wrapper.orchestration_result)
+            inner = decode.wire_text(wrapper.final_result) or decode.wire_text(wrapper.orchestration_result)
         if inner:
             found.append(Frame(frame.event, inner, frame.id, frame.retry))
     return found

@@ -24,23 +24,20 @@ from typing import Any, Union
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import OBJECT, CallWhole, Delta, Index, Slot, TurnEnded, TurnOpened
-from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, decode, member, plain, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall import deltas
+from wholecall.dialects import decode, labels, report, translator
 from wholecall.dialects.openai.chat.chunks import ToolCallView, argument_text
 from wholecall.dialects.openai.chat.translator import ChatTranslator
-from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
 
-class _Frame(EventView, gc=False):
-    response: msgspec.Raw = NO_TEXT
+class _Frame(translator.EventView, gc=False):
+    response: msgspec.Raw = decode.NO_TEXT
     tool_calls: Union[list[ToolCallView], None] = None
     usage: Any = None
     finish_reason: Any = None
     choices: Any = None
-    result: msgspec.Raw = NO_TEXT
+    result: msgspec.Raw = decode.NO_TEXT
     errors: Any = None
 
 
@@ -50,16 +47,16 @@ class _Call(msgspec.Struct):
     filled: bool = False
 
 
-class WorkersTranslator(TurnTranslator):
+class WorkersTranslator(translator.TurnTranslator):
     """Frames of one stream, which is one turn, to deltas."""
 
     decoder = msgspec.json.Decoder(_Frame)
 
     _lone: bool
     _n_slots: int
-    _calls: dict[Index, _Call]
+    _calls: dict[deltas.Index, _Call]
     _over: dict[str, int]
-    _latest: Index
+    _latest: deltas.Index
     _guest: ChatTranslator
 
     def _clear(self) -> None:
@@ -74,23 +71,23 @@ class WorkersTranslator(TurnTranslator):
         """Note that a frame was lost: a body was not alone."""
         self._lone = False
 
-    def close(self) -> list[Delta]:
+    def close(self) -> list[deltas.Delta]:
         """Report the end of a lone body that did not come as a server-sent event: it has no end mark."""
         return self._body_ends() if self._lone else []
 
-    def _body_ends(self, before: Collection[Index] = ()) -> list[Delta]:
+    def _body_ends(self, before: Collection[deltas.Index] = ()) -> list[deltas.Delta]:
         """Return the end of a whole body, and so of each call that it lists; others began `before` it."""
         listed = [label for label in self._calls if label not in before]
-        return [*(end for label in listed for end in self._close(label)), TurnEnded()]
+        return [*(end for label in listed for end in self._close(label)), deltas.TurnEnded()]
 
-    def _done(self) -> list[Delta]:
+    def _done(self) -> list[deltas.Delta]:
         self._lone = False
-        return [TurnEnded(of_transport=True)]
+        return [deltas.TurnEnded(of_transport=True)]
 
-    def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
+    def _other(self, view: _Frame, frame: Frame, kind: str) -> list[deltas.Delta]:
         if view.errors or frame.event == "error":
-            return self._fail(member(view.errors, 0) or view.errors or plain(frame.data))
-        if result := wire_text(view.result):
+            return self._fail(decode.member(view.errors, 0) or view.errors or decode.plain(frame.data))
+        if result := decode.wire_text(view.result):
             before = set(self._calls)
             return [*self._body(result), *self._body_ends(before)]
         if view.choices:
@@ -101,55 +98,57 @@ class WorkersTranslator(TurnTranslator):
         self._lone = bool(opened) and frame.event == "" and isinstance(view.usage, dict)
         calls = [delta for call in view.tool_calls or () for delta in self._call(call)]
         ends = report.finish(view.finish_reason) + report.usage(view.usage)
-        return opened + report.text(wire_text(view.response)) + calls + ends
+        return opened + report.text(decode.wire_text(view.response)) + calls + ends
 
-    def _body(self, result: str) -> list[Delta]:
+    def _body(self, result: str) -> list[deltas.Delta]:
         """Return the deltas of a whole body; results are only at its top level."""
-        view = decode(self.decoder, result)
+        view = decode.decode(self.decoder, result)
         if view is None:
             return self._opened() + report.text(result)
-        return self._take(replace(view, result=NO_TEXT), Frame("message", result))
+        return self._take(replace(view, result=decode.NO_TEXT), Frame("message", result))
 
-    def _chat(self, frame: Frame) -> list[Delta]:
+    def _chat(self, frame: Frame) -> list[deltas.Delta]:
         """Return a frame of chat completions: of the same turn, unless that has calls; then another answer began."""
         self._lone = False
-        deltas, was_open, self._open = self._guest.translate(frame), self._open, True
+        told, was_open, self._open = self._guest.translate(frame), self._open, True
         if self._n_slots:
-            return [replace(d, key="chat", restart=True) if isinstance(d, TurnOpened) else d for d in deltas]
-        return [delta for delta in deltas if not (was_open and isinstance(delta, TurnOpened))]
+            return [
+                replace(d, key="chat", restart=True) if isinstance(d, deltas.TurnOpened) else d for d in told
+            ]
+        return [delta for delta in told if not (was_open and isinstance(delta, deltas.TurnOpened))]
 
-    def _call(self, entry: ToolCallView) -> list[Delta]:
-        id_, name = id_label(entry.id), name_label((entry.function or entry).name)
+    def _call(self, entry: ToolCallView) -> list[deltas.Delta]:
+        id_, name = labels.id_label(entry.id), labels.name_label((entry.function or entry).name)
         text, whole = argument_text(entry.function, entry)
-        label = self._label(index_label(entry.index), id_, name)
+        label = self._label(labels.index_label(entry.index), id_, name)
         if id_ is name is None and not text:
             return self._close(label)
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         before = self._calls.get(label)
         if before is not None and name and id_ and before.id not in (None, id_):
-            deltas += [end for end in self._close(label) if before.filled]  # another's index (quirk 3)
+            told += [end for end in self._close(label) if before.filled]  # another's index (quirk 3)
         call = self._calls.get(label) or self._begun(label, id_)
         call.id, call.filled = id_ or call.id, call.filled or bool(text)
-        deltas += report.seen(call.slot, id_, name)
+        told += report.seen(call.slot, id_, name)
         if text:
-            value = CallWhole(0, call.slot, None, None, None, text, OBJECT)
-            deltas.append(value if whole else Slot(0, call.slot, None, text))
+            value = deltas.CallWhole(0, call.slot, None, None, None, text, deltas.OBJECT)
+            told.append(value if whole else deltas.Slot(0, call.slot, None, text))
         flat = entry.function is None and entry.index is None and name is not None
-        return deltas + (self._close(label, final=bool(text)) if whole or flat else [])
+        return told + (self._close(label, final=bool(text)) if whole or flat else [])
 
-    def _label(self, index: Index | None, id_: str | None, name: str | None) -> Index:
+    def _label(self, index: deltas.Index | None, id_: str | None, name: str | None) -> deltas.Index:
         """Return the labels that distinguish an entry from others: without any label it belongs to the last call."""
         otherwise = self._latest if name is None else f"call {self._n_slots}"
         self._latest = next((label for label in (index, id_) if label is not None), otherwise)
         return self._latest
 
-    def _begun(self, label: Index, id_: str | None) -> _Call:
+    def _begun(self, label: deltas.Index, id_: str | None) -> _Call:
         """Return a new call; an id of a closed call restates that call."""
         slot = self._over.get(id_ or "", self._n_slots)
         self._n_slots = max(self._n_slots, slot + 1)
         return self._calls.setdefault(label, _Call(slot))
 
-    def _close(self, label: Index, *, final: bool = True) -> list[Delta]:
+    def _close(self, label: deltas.Index, *, final: bool = True) -> list[deltas.Delta]:
         call = self._calls.pop(label, None)
         if call is None:
             return []

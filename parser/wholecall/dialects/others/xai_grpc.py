@@ -26,10 +26,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Union
 
 from wholecall.deltas import HYDRATION, CallWhole, Delta
-from wholecall.dialects import at, report, say
-from wholecall.dialects.compiled import TableTranslator
-from wholecall.dialects.decode import is_blank
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects import at, compiled, decode, reasons, report, say
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
@@ -66,7 +63,7 @@ _CHUNK = (
 _FAILED = say.own("_fail", at.value("error"))
 
 
-class XaiGrpcTranslator(TableTranslator):
+class XaiGrpcTranslator(compiled.TableTranslator):
     """Lines of one stream to deltas; all members of a call together distinguish it, for it has no index."""
 
     BODIES: ClassVar[say.Rows] = {
@@ -95,10 +92,10 @@ class XaiGrpcTranslator(TableTranslator):
         # A repeated call keeps its slot; without an id nothing distinguishes it from a second one.
         key = (id_, name, text) if id_ is not None else len(self._slots)
         slot = self._slots.setdefault(key, len(self._slots))
-        return report.whole_call(slot, id_, name, text, kind, final=not is_blank(text))
+        return report.whole_call(slot, id_, name, text, kind, final=not decode.is_blank(text))
 
     def _finish(self, raw: object, nth: int) -> list[Delta]:
         """Report the reason of a round, unless all its calls are the provider's and the model continues."""
-        known = turn_reason(raw)
+        known = reasons.turn_reason(raw)
         goes_on = known is not None and known[0] == "tool_calls" and self._rounds.get(nth) is False
         return [] if goes_on else report.finish(raw)

@@ -9,20 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.history.parts import (
-    ABSENT,
-    Form,
-    Line,
-    Message,
-    Part,
-    Path,
-    Places,
-    Side,
-    at,
-    call_at,
-    first_id,
-    first_text,
-)
+from wholecall.history import parts
 from wholecall.history.shapes.base import expect_dict, is_made
 
 CALL_TYPES = frozenset({"tool_use", "toolUse", "toolCall", "tool_call", "functionCall", "function_call"})
@@ -36,7 +23,7 @@ RESULT_ROLES = frozenset({"tool", "toolResult", "function"})
 _THINKING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 _SERVER_CALL_TYPES = frozenset({"server_tool_use", "mcp_tool_use"})
-_STOPS: tuple[Path, ...] = (("stopReason",), ("stop_reason",), ("finish_reason",), ("finishReason",))
+_STOPS: tuple[parts.Path, ...] = (("stopReason",), ("stop_reason",), ("finish_reason",), ("finishReason",))
 # Members of a message of the model that hold its thoughts, and members that hold another kind of answer.
 _THOUGHTS = (
     *("reasoning_content", "reasoning", "reasoning_details", "reasoningContent"),
@@ -53,35 +40,35 @@ _SCRATCH = (
     "partial_args",
 )
 
-_ALIASES: tuple[Path, ...] = (
+_ALIASES: tuple[parts.Path, ...] = (
     *(("toolCallId",), ("toolUseId",), ("tool_call_id",), ("tool_use_id",), ("callId",), ("call_id",)),
 )
-_NAMES: tuple[Path, ...] = (("name",), ("toolName",), ("tool_name",))
-_CALL = Places(
+_NAMES: tuple[parts.Path, ...] = (("name",), ("toolName",), ("tool_name",))
+_CALL = parts.Places(
     (("id",), *_ALIASES),
     (*_NAMES, ("function", "name")),
     (("arguments",), ("input",), ("args",), ("parameters",), ("function", "arguments")),
 )
-_TOOL_USE = Places(_CALL.id, _CALL.name, (("input",), ("arguments",), ("args",), ("parameters",)))
-_ENTRY = Places(
+_TOOL_USE = parts.Places(_CALL.id, _CALL.name, (("input",), ("arguments",), ("args",), ("parameters",)))
+_ENTRY = parts.Places(
     _CALL.id,
     (("function", "name"), *_NAMES),
     (("function", "arguments"), ("arguments",), ("input",), ("args",), ("parameters",)),
 )
-_CUSTOM = Places(_CALL.id, (("custom", "name"),), (("custom", "input"),))
-_LEGACY = Places((), (("name",),), (("arguments",),))
-_SNAKE_RESULT = Places((("tool_use_id",), *_ALIASES, ("id",)), _NAMES)
-_CAMEL_RESULT = Places((("toolCallId",), *_ALIASES, ("id",)), (("toolName",), *_NAMES))
-_TOOL_MESSAGE = Places((("tool_call_id",), *_ALIASES), _NAMES)
-_TOOL_RESULT_MESSAGE = Places((("toolCallId",), *_ALIASES), (("toolName",), *_NAMES))
+_CUSTOM = parts.Places(_CALL.id, (("custom", "name"),), (("custom", "input"),))
+_LEGACY = parts.Places((), (("name",),), (("arguments",),))
+_SNAKE_RESULT = parts.Places((("tool_use_id",), *_ALIASES, ("id",)), _NAMES)
+_CAMEL_RESULT = parts.Places((("toolCallId",), *_ALIASES, ("id",)), (("toolName",), *_NAMES))
+_TOOL_MESSAGE = parts.Places((("tool_call_id",), *_ALIASES), _NAMES)
+_TOOL_RESULT_MESSAGE = parts.Places((("toolCallId",), *_ALIASES), (("toolName",), *_NAMES))
 
 
-def read_stop(message: Message) -> object:
+def read_stop(message: parts.Message) -> object:
     """Return the provider's reason for the end of a message, None if there is none."""
     return next((message[path[0]] for path in _STOPS if message.get(path[0]) is not None), None)
 
 
-def block_types(message: Message) -> set[str]:
+def block_types(message: parts.Message) -> set[str]:
     """Return the types of a message's blocks."""
     content = message.get("content")
     blocks: list[Any] = content if isinstance(content, list) else []
@@ -90,26 +77,26 @@ def block_types(message: Message) -> set[str]:
     }
 
 
-def read_message(message: Message) -> Line:
+def read_message(message: parts.Message) -> parts.Line:
     """Read a message with a role into a line."""
     role = message.get("role")
     if not isinstance(role, str):
-        return Line("other", [])
+        return parts.Line("other", [])
     if role in RESULT_ROLES:
         places = _TOOL_RESULT_MESSAGE if role == "toolResult" else _TOOL_MESSAGE
-        return Line("result", [read_result(message, places, anonymous=role == "function")])
+        return parts.Line("result", [read_result(message, places, anonymous=role == "function")])
     if role == "assistant":
-        parts = [*_members(message, _THOUGHTS, "thinking"), *read_content(message, "model")]
-        parts += [*_members(message, _ANSWERS, "other"), *_entries(message), *_legacy(message)]
-        return Line("model", parts, read_stop(message))
+        found = [*_members(message, _THOUGHTS, "thinking"), *read_content(message, "model")]
+        found += [*_members(message, _ANSWERS, "other"), *_entries(message), *_legacy(message)]
+        return parts.Line("model", found, read_stop(message))
     if role in ("user", "system", "developer"):
-        return Line("user", read_content(message, "user"))
-    return Line("user", [Part("other", message)])  # the host's own role: not opened here
+        return parts.Line("user", read_content(message, "user"))
+    return parts.Line("user", [parts.Part("other", message)])  # the host's own role: not opened here
 
 
-def _members(message: Message, names: Iterable[str], kind: Any) -> list[Part]:
+def _members(message: parts.Message, names: Iterable[str], kind: Any) -> list[parts.Part]:
     return [
-        Part(kind, message[name], name, listed=False)
+        parts.Part(kind, message[name], name, listed=False)
         for name in names
         if message.get(name) and not _is_blank(message[name])
     ]
@@ -119,23 +106,23 @@ def _is_blank(value: object) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-def read_text(value: Any, text: object, field: str, *, listed: bool = True) -> Part:
+def read_text(value: Any, text: object, field: str, *, listed: bool = True) -> parts.Part:
     """Return a text as a part; a blank text in a list is removed, a blank member is kept."""
     blank = not (isinstance(text, str) and text.strip())
-    return Part("blank" if blank else "text", value, field, listed, gone=blank and listed)
+    return parts.Part("blank" if blank else "text", value, field, listed, gone=blank and listed)
 
 
-def read_content(message: Message, side: Side) -> list[Part]:
+def read_content(message: parts.Message, side: parts.Side) -> list[parts.Part]:
     """Return the parts of a message's content: a text, or blocks."""
     content = message.get("content")
     if isinstance(content, str):
         return [read_text(content, content, "content", listed=False)]
     if isinstance(content, (list, tuple)):
-        return [_block(block, side) for block in content] or [Part("blank", None, "content", gone=True)]
-    return [] if content is None else [Part("other", content, "content", listed=False)]
+        return [_block(block, side) for block in content] or [parts.Part("blank", None, "content", gone=True)]
+    return [] if content is None else [parts.Part("other", content, "content", listed=False)]
 
 
-def _block(value: Any, side: Side) -> Part:
+def _block(value: Any, side: parts.Side) -> parts.Part:
     if isinstance(value, str):
         return read_text(value, value, "content")
     block = expect_dict(value, "a content block")
@@ -147,27 +134,29 @@ def _block(value: Any, side: Side) -> Part:
     if kind in RESULT_TYPES:
         return _result(block, _CAMEL_RESULT if kind in ("toolResult", "functionResponse") else _SNAKE_RESULT)
     if side == "model" and kind in _THINKING_TYPES:
-        return Part("thinking", block, "content")
+        return parts.Part("thinking", block, "content")
     if side == "model" and kind in _SERVER_CALL_TYPES:
-        id, name = first_id(block, _CALL.id), first_text(block, _CALL.name)
-        return Part("server_call", block, "content", places=_TOOL_USE, id=id, name=name)
+        id, name = parts.first_id(block, _CALL.id), parts.first_text(block, _CALL.name)
+        return parts.Part("server_call", block, "content", places=_TOOL_USE, id=id, name=name)
     if kind.endswith("_tool_result"):
-        return Part("server_result", block, "content", id=first_id(block, _SNAKE_RESULT.id))
-    return Part("other", block, "content")
+        return parts.Part("server_result", block, "content", id=parts.first_id(block, _SNAKE_RESULT.id))
+    return parts.Part("other", block, "content")
 
 
-def _block_form(block: Message, kind: str) -> tuple[Places, Form]:
+def _block_form(block: parts.Message, kind: str) -> tuple[parts.Places, parts.Form]:
     """Return the form of a block's arguments; blocks that no API knows keep their stored form."""
     if kind in ("tool_use", "toolUse"):
         return _TOOL_USE, "object"
     if kind == "toolCall":
         return _CALL, "object"
-    return _CALL, "string" if isinstance(at(block, _CALL.arguments), str) else "object"
+    return _CALL, "string" if isinstance(parts.at(block, _CALL.arguments), str) else "object"
 
 
-def _call(block: Message, field: str, places: Places, form: Form, **more: Any) -> Part:
-    id = first_id(block, places.id)
-    return call_at(
+def _call(
+    block: parts.Message, field: str, places: parts.Places, form: parts.Form, **more: Any
+) -> parts.Part:
+    id = parts.first_id(block, places.id)
+    return parts.call_at(
         block,
         field,
         places,
@@ -178,46 +167,46 @@ def _call(block: Message, field: str, places: Places, form: Form, **more: Any) -
     )
 
 
-def _entries(message: Message) -> list[Part]:
+def _entries(message: parts.Message) -> list[parts.Part]:
     """Read `tool_calls`; an empty list, or None, is a blank that is removed."""
     field = next((field for field in ("tool_calls", "toolCalls") if field in message), None)
     if field is None:
         return []
     entries = message[field]
     if not entries:
-        return [Part("blank", None, field, gone=True)]
+        return [parts.Part("blank", None, field, gone=True)]
     single = isinstance(entries, dict)
-    parts: list[Part] = []
+    found: list[parts.Part] = []
     for entry in entries if isinstance(entries, (list, tuple)) else [entries]:
         block = expect_dict(entry, "a tool call")
         free = block.get("type") == "custom" and isinstance(block.get("custom"), dict)
-        parts.append(_call(block, field, _CUSTOM if free else _ENTRY, "free" if free else "string"))
-        parts[-1].edited = single
-    return parts
+        found.append(_call(block, field, _CUSTOM if free else _ENTRY, "free" if free else "string"))
+        found[-1].edited = single
+    return found
 
 
-def _legacy(message: Message) -> list[Part]:
+def _legacy(message: parts.Message) -> list[parts.Part]:
     call = message.get("function_call")
     if not isinstance(call, dict):
         return []
     return [_call(call, "function_call", _LEGACY, "string", listed=False, anonymous=True)]
 
 
-def _result(block: Message, places: Places) -> Part:
-    part = Part("result", block, "content", places=places)
+def _result(block: parts.Message, places: parts.Places) -> parts.Part:
+    part = parts.Part("result", block, "content", places=places)
     return _fill(part, block)
 
 
-def read_result(message: Message, places: Places, *, anonymous: bool = False) -> Part:
+def read_result(message: parts.Message, places: parts.Places, *, anonymous: bool = False) -> parts.Part:
     """Return a message as a result."""
-    return _fill(Part("result", message, places=places, anonymous=anonymous), message)
+    return _fill(parts.Part("result", message, places=places, anonymous=anonymous), message)
 
 
-def _fill(part: Part, block: Message) -> Part:
-    part.id = "" if part.anonymous else first_id(block, part.places.id)
-    part.name = first_text(block, part.places.name)
-    part.real = not is_made(at(block, (("content",), ("output",), ("response",))))
-    content = block.get("content", ABSENT)
+def _fill(part: parts.Part, block: parts.Message) -> parts.Part:
+    part.id = "" if part.anonymous else parts.first_id(block, part.places.id)
+    part.name = parts.first_text(block, part.places.name)
+    part.real = not is_made(parts.at(block, (("content",), ("output",), ("response",))))
+    content = block.get("content", parts.ABSENT)
     if content is None or (isinstance(content, list) and any(map(_is_blank_block, content))):
         left = [inner for inner in content or () if not _is_blank_block(inner)]
         nothing: Any = [] if block.get("role") == "toolResult" else ""

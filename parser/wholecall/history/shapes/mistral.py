@@ -14,40 +14,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from wholecall.history import parts
 from wholecall.history.content import Call, Piece
-from wholecall.history.parts import RUN, Line, Message, Part, Places, at, call_at, first_id
 from wholecall.history.shapes.base import Shape, is_made, missing
 from wholecall.history.shapes.blocks import read_content
 
-_CALL: Final = Places((("tool_call_id",), ("id",)), (("name",),), (("arguments",),))
-_RESULT: Final = Places((("tool_call_id",),))
+_CALL: Final = parts.Places((("tool_call_id",), ("id",)), (("name",),), (("arguments",),))
+_RESULT: Final = parts.Places((("tool_call_id",),))
 _SERVED: Final = ("tool.execution", "agent.handoff")
 _TYPES: Final = (*_SERVED, "message.input", "message.output", "function.call", "function.result")
 
 
-def _read(entry: Message) -> Line:
+def _read(entry: parts.Message) -> parts.Line:
     kind = entry.get("type")
     if kind == "function.call":
-        return Line("model", [_call(entry)], answer=RUN)
+        return parts.Line("model", [_call(entry)], answer=parts.RUN)
     if kind == "function.result":
         real = not is_made(entry.get("result"))
-        id = first_id(entry, _RESULT.id)
-        return Line("result", [Part("result", entry, places=_RESULT, id=id, real=real)])
+        id = parts.first_id(entry, _RESULT.id)
+        return parts.Line("result", [parts.Part("result", entry, places=_RESULT, id=id, real=real)])
     if kind in _SERVED:
-        return Line("model", [Part("other", entry)], answer=RUN)
+        return parts.Line("model", [parts.Part("other", entry)], answer=parts.RUN)
     if kind == "message.output" or entry.get("role") == "assistant":
-        return Line("model", read_content(entry, "model"), answer=RUN)
+        return parts.Line("model", read_content(entry, "model"), answer=parts.RUN)
     if kind == "message.input" or entry.get("role") == "user":
-        return Line("user", read_content(entry, "user"))
-    return Line("other", [])
+        return parts.Line("user", read_content(entry, "user"))
+    return parts.Line("other", [])
 
 
-def _call(entry: Message) -> Part:
-    is_read = isinstance(at(entry, _CALL.arguments), dict)
-    return call_at(entry, "", _CALL, form="object" if is_read else "string")
+def _call(entry: parts.Message) -> parts.Part:
+    is_read = isinstance(parts.at(entry, _CALL.arguments), dict)
+    return parts.call_at(entry, "", _CALL, form="object" if is_read else "string")
 
 
-def _is_own(entry: Message) -> bool:
+def _is_own(entry: parts.Message) -> bool:
     return entry.get("type") in _TYPES
 
 
@@ -63,9 +63,9 @@ MISTRAL: Final = Shape(
 # --- the turn that goes back ---------------------------------------------------------------------------
 
 
-def encode(pieces: Sequence[Piece]) -> list[Message]:
+def encode(pieces: Sequence[Piece]) -> list[parts.Message]:
     """Return the entries of a Mistral conversation."""
-    entries: list[Message] = []
+    entries: list[parts.Message] = []
     for piece in pieces:
         if isinstance(piece, Call):
             call = {"tool_call_id": piece.id, "name": piece.name, "arguments": piece.arguments}

@@ -23,146 +23,134 @@ from collections.abc import Callable, Sequence
 
 from wholecall.calls.output.call_events import ServerToolCall
 from wholecall.calls.output.turns import OtherBlock, ReasoningBlock
+from wholecall.history import parts, values
 from wholecall.history.content import Call, Piece
-from wholecall.history.parts import (
-    RUN,
-    Form,
-    Line,
-    Message,
-    Part,
-    Path,
-    Places,
-    call_at,
-    first_id,
-    first_text,
-)
 from wholecall.history.shapes.base import MISSING_RESULT, Shape, is_made
 from wholecall.history.shapes.blocks import block_types, read_message, read_stop
-from wholecall.history.values import copied
 
-_IDS: tuple[Path, ...] = (("call_id",),)
-_FUNCTION = Places(_IDS, (("name",),), (("arguments",),))
+_IDS: tuple[parts.Path, ...] = (("call_id",),)
+_FUNCTION = parts.Places(_IDS, (("name",),), (("arguments",),))
 # The calls that a client executes: their form, the places of their arguments, and the type of their output.
-_CALLS: dict[str, tuple[Places, Form]] = {
+_CALLS: dict[str, tuple[parts.Places, parts.Form]] = {
     "function_call": (_FUNCTION, "string"),
-    "custom_tool_call": (Places(_IDS, (("name",),), (("input",),)), "free"),
-    "local_shell_call": (Places(_IDS, (("type",),), (("action",),)), "own"),
-    "shell_call": (Places(_IDS, (("type",),), (("action",),)), "own"),
-    "apply_patch_call": (Places(_IDS, (("type",),), (("operation",),)), "own"),
-    "computer_call": (Places(_IDS, (("type",),), (("action",), ("actions",))), "own"),
-    "tool_search_call": (Places(_IDS, (("type",),), (("arguments",),)), "own"),
+    "custom_tool_call": (parts.Places(_IDS, (("name",),), (("input",),)), "free"),
+    "local_shell_call": (parts.Places(_IDS, (("type",),), (("action",),)), "own"),
+    "shell_call": (parts.Places(_IDS, (("type",),), (("action",),)), "own"),
+    "apply_patch_call": (parts.Places(_IDS, (("type",),), (("operation",),)), "own"),
+    "computer_call": (parts.Places(_IDS, (("type",),), (("action",), ("actions",))), "own"),
+    "tool_search_call": (parts.Places(_IDS, (("type",),), (("arguments",),)), "own"),
 }
 # Types that the server executes itself, in addition to those that end in `_call`.
 _SERVED = frozenset({"mcp_approval_request", "program"})
-_SERVED_IDS: tuple[Path, ...] = (("call_id",), ("id",))
+_SERVED_IDS: tuple[parts.Path, ...] = (("call_id",), ("id",))
 # Outputs that carry pictures or tools cannot state that there is no answer.
 _MUTE = frozenset({"computer_call", "tool_search_call"})
 _RESULTS = frozenset({f"{kind}_output" for kind in _CALLS} | {"tool_search_output"})
-_RESULT = Places(_IDS, (("name",),))
-_SHELL_RESULT = Places((("id",),))  # the only output that names its call by this member
+_RESULT = parts.Places(_IDS, (("name",),))
+_SHELL_RESULT = parts.Places((("id",),))  # the only output that names its call by this member
 _OWN_TYPES = frozenset({*_CALLS, *_RESULTS, "reasoning", "item_reference", "web_search_call", "mcp_call"})
 _USUAL_BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 
 
-def _of_server(item: Message) -> bool:
+def _of_server(item: parts.Message) -> bool:
     """Return whether the server ran a search for tools, which may run on either side."""
     return str(item.get("type")).startswith("tool_search") and item.get("execution") == "server"
 
 
-def read_item(item: Message) -> Line:
+def read_item(item: parts.Message) -> parts.Line:
     """Read an item into a line."""
     kind = str(item.get("type", "message"))
     if kind == "message":
         return _message(item)
     if kind in _RESULTS and not _of_server(item):
-        return Line("result", [_result(item)])
+        return parts.Line("result", [_result(item)])
     if kind == "mcp_approval_response":
-        return Line("user", [Part("other", item)])
+        return parts.Line("user", [parts.Part("other", item)])
     part = _model_part(item, kind)
     if part is None:
-        return Line("other", [])
-    return Line("model", [part], _stop(item), answer=RUN)
+        return parts.Line("other", [])
+    return parts.Line("model", [part], _stop(item), answer=parts.RUN)
 
 
-def _model_part(item: Message, kind: str) -> Part | None:
+def _model_part(item: parts.Message, kind: str) -> parts.Part | None:
     if kind in _CALLS and not _of_server(item):
         return _call(item, kind)
     if kind == "reasoning":
-        return Part("thinking", item)
+        return parts.Part("thinking", item)
     if kind == "item_reference":
-        return Part("reference", item)
+        return parts.Part("reference", item)
     if kind.endswith("_call") or kind in _SERVED:
-        return Part("other", item, id=first_id(item, _SERVED_IDS), name=_served_name(item, kind))
-    return Part("other", item) if kind in _RESULTS else None
+        return parts.Part("other", item, id=parts.first_id(item, _SERVED_IDS), name=_served_name(item, kind))
+    return parts.Part("other", item) if kind in _RESULTS else None
 
 
-def _served_name(item: Message, kind: str) -> str:
+def _served_name(item: parts.Message, kind: str) -> str:
     """Return the name of a tool that the server executes: its own if it is an MCP tool, else one from its type."""
-    return first_text(item, (("name",),)) if kind.startswith("mcp_") else kind.removesuffix("_call")
+    return parts.first_text(item, (("name",),)) if kind.startswith("mcp_") else kind.removesuffix("_call")
 
 
-def _message(item: Message) -> Line:
+def _message(item: parts.Message) -> parts.Line:
     line = read_message(item)
     if line.side == "model":
-        line.answer, line.stop = RUN, _stop(item)
+        line.answer, line.stop = parts.RUN, _stop(item)
     return line
 
 
-def _stop(item: Message) -> object:
+def _stop(item: parts.Message) -> object:
     return "length" if item.get("status") == "incomplete" else read_stop(item)
 
 
-def _call(item: Message, kind: str) -> Part:
+def _call(item: parts.Message, kind: str) -> parts.Part:
     places, form = _CALLS[kind]
-    own = first_id(item, (("id",),))
+    own = parts.first_id(item, (("id",),))
     aliases = (own,) if own else ()
-    return call_at(item, "", places, aliases=aliases, form=form, answerable=kind not in _MUTE)
+    return parts.call_at(item, "", places, aliases=aliases, form=form, answerable=kind not in _MUTE)
 
 
-def _result(item: Message) -> Part:
+def _result(item: parts.Message) -> parts.Part:
     places = _SHELL_RESULT if item["type"] == "local_shell_call_output" else _RESULT
-    part = Part("result", item, places=places, real=not is_made(item.get("output")))
-    part.id, part.name = first_id(item, places.id), first_text(item, places.name)
+    part = parts.Part("result", item, places=places, real=not is_made(item.get("output")))
+    part.id, part.name = parts.first_id(item, places.id), parts.first_text(item, places.name)
     return part
 
 
-def text_output(call: Part, block: Message) -> Message:
+def text_output(call: parts.Part, block: parts.Message) -> parts.Message:
     """Return an output of plain text that states that the result is missing; a call of another shape is a function."""
     kind = str(block.get("type"))
     answered = kind if kind in _CALLS else "function_call"
     return {"type": f"{answered}_output", "call_id": call.id, "output": MISSING_RESULT}
 
 
-def _local_shell(call: Part, _block: Message) -> Message:
+def _local_shell(call: parts.Part, _block: parts.Message) -> parts.Message:
     return {"type": "local_shell_call_output", "id": call.id, "output": MISSING_RESULT}
 
 
-def _shell(call: Part, _block: Message) -> Message:
+def _shell(call: parts.Part, _block: parts.Message) -> parts.Message:
     said = {"stdout": "", "stderr": MISSING_RESULT, "outcome": {"type": "exit", "exit_code": 1}}
     return {"type": "shell_call_output", "call_id": call.id, "output": [said]}
 
 
-def _patch(call: Part, block: Message) -> Message:
+def _patch(call: parts.Part, block: parts.Message) -> parts.Message:
     return {**text_output(call, block), "status": "failed"}
 
 
-_MISSING: dict[str, Callable[[Part, Message], Message]] = {
+_MISSING: dict[str, Callable[[parts.Part, parts.Message], parts.Message]] = {
     "local_shell_call": _local_shell,
     "shell_call": _shell,
     "apply_patch_call": _patch,
 }
 
 
-def _missing(call: Part, block: Message) -> Message:
+def _missing(call: parts.Part, block: parts.Message) -> parts.Message:
     return _MISSING.get(str(block.get("type")), text_output)(call, block)
 
 
-def _is_own(item: Message) -> bool:
+def _is_own(item: parts.Message) -> bool:
     kind = str(item.get("type"))
     return kind in _OWN_TYPES or (kind == "message" and "role" in item)
 
 
-def _is_like(item: Message) -> bool:
+def _is_like(item: parts.Message) -> bool:
     return bool(block_types(item) & _USUAL_BLOCKS)
 
 
@@ -190,14 +178,14 @@ def goes_back(call: ServerToolCall) -> bool:
     return "needs_approval" in call.flags if of_mcp else call.name in _SEARCHES
 
 
-def encode(pieces: Sequence[Piece]) -> list[Message]:
+def encode(pieces: Sequence[Piece]) -> list[parts.Message]:
     """Return the items of Responses."""
-    items: list[Message] = []
+    items: list[parts.Message] = []
     for piece in pieces:
         if isinstance(piece, ReasoningBlock):
             items += _reasoning(piece)
         elif isinstance(piece, OtherBlock):
-            items.append(copied(piece.value))
+            items.append(values.copied(piece.value))
         elif isinstance(piece, Call):
             items.append(_ITEMS[piece.kind](piece))
         elif piece.strip():
@@ -206,47 +194,47 @@ def encode(pieces: Sequence[Piece]) -> list[Message]:
     return items
 
 
-def _reasoning(block: ReasoningBlock) -> list[Message]:
+def _reasoning(block: ReasoningBlock) -> list[parts.Message]:
     if block.id is None and block.data is None:
         return []
-    item: Message = {"type": "reasoning"} | ({} if block.id is None else {"id": block.id})
+    item: parts.Message = {"type": "reasoning"} | ({} if block.id is None else {"id": block.id})
     item["summary"] = [{"type": "summary_text", "text": block.text}] if block.text else []
     return [item | ({} if block.data is None else {"encrypted_content": block.data})]
 
 
-def _head(kind: str, call: Call) -> Message:
+def _head(kind: str, call: Call) -> parts.Message:
     """Return the common members of items of all kinds: the type, both ids, and the fields to be sent back."""
     extra = dict(call.extra)
     own = extra.pop("item_id", None)
     return {"type": kind} | ({} if own is None else {"id": own}) | extra | {"call_id": call.id}
 
 
-def _tool(call: Call) -> Message:
+def _tool(call: Call) -> parts.Message:
     return {"name": call.name} | ({} if call.namespace is None else {"namespace": call.namespace})
 
 
-def _function(call: Call) -> Message:
+def _function(call: Call) -> parts.Message:
     return _head("function_call", call) | _tool(call) | {"arguments": call.arguments}
 
 
-def _custom(call: Call) -> Message:
+def _custom(call: Call) -> parts.Message:
     return _head("custom_tool_call", call) | _tool(call) | {"input": call.arguments}
 
 
-def _builtin(call: Call) -> Message:
-    item: Message = copied(_EXECUTION.get(call.name, {}))
+def _builtin(call: Call) -> parts.Message:
+    item: parts.Message = values.copied(_EXECUTION.get(call.name, {}))
     item |= _head(f"{call.name}_call", call) | {"status": "completed"} | call.arguments
     return item
 
 
-def _server(call: Call) -> Message:
+def _server(call: Call) -> parts.Message:
     event = call.event
     if isinstance(event, ServerToolCall) and "needs_approval" in event.flags:
         request = {"type": "mcp_approval_request", "id": call.id, "name": call.name}
         return call.extra | request | {"arguments": event.raw_arguments}
     if isinstance(event, ServerToolCall) and (call.name not in _HOSTED or "item_id" in call.extra):
         return _head("function_call", call) | _tool(call) | {"arguments": event.raw_arguments}
-    item: Message = {"type": f"{call.name}_call", "id": call.id, "status": "completed"}
+    item: parts.Message = {"type": f"{call.name}_call", "id": call.id, "status": "completed"}
     return {**item, **call.arguments}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wholecall.machine.readings.marked import marked_readings
+from wholecall.machine.readings.marked import Book, marked_readings
 from wholecall.machine.readings.solve import NEAR, Solution, agreed, meaning
 from wholecall.machine.readings.texts import Values
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wholecall.arguments.verdict import Verdict
-    from wholecall.machine.readings.marked import Book
 
 
 def solve_book(

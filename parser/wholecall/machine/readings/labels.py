@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.machine.readings.partitions import MOST_NAMELESS, final_name
+from wholecall.machine.readings.partitions import MOST_NAMELESS, Piece, final_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from collections.abc import Set as AbstractSet
 
-    from wholecall.machine.readings.partitions import Piece
 
 Calls = list[list["Piece"]]
 Costs = dict[str, float]

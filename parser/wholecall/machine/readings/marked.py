@@ -17,17 +17,13 @@ from itertools import accumulate, chain, combinations, product
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
-from wholecall.machine.readings.labels import pooled
-from wholecall.machine.readings.partitions import WAYS, Columns, final_name
+from wholecall.machine.readings.labels import Costs, pooled
+from wholecall.machine.readings.partitions import WAYS, Columns, Deal, Piece, Way, final_name
 from wholecall.machine.readings.solve import MOST, ReadCall, Reading, trusted
-from wholecall.machine.readings.texts import texts_of
+from wholecall.machine.readings.texts import Values, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from wholecall.machine.readings.labels import Costs
-    from wholecall.machine.readings.partitions import Deal, Piece, Way
-    from wholecall.machine.readings.texts import Values
 
     Rule = Callable[["Book"], Iterable[bool]]  # for each piece whether the next call begins with it
     Patterns = dict[str, tuple[float, re.Pattern[str]]]  # by habit: its cost, and the marks of a call

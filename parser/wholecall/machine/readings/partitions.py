@@ -12,20 +12,17 @@ The cost of a reading, and the choice of one, are decided elsewhere (`labels`, `
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate, repeat
 from operator import ne
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from wholecall.arguments.lexical import Scan
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.discreet import discreet_repr
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Piece(msgspec.Struct, gc=False):

@@ -18,7 +18,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wholecall.machine.readings.labels import cost_of_labels, names_of
-from wholecall.machine.readings.partitions import PARTITIONS, Columns, Partition
+from wholecall.machine.readings.partitions import PARTITIONS, Columns, Deal, Partition, Piece
 from wholecall.machine.readings.texts import Values, texts_of
 from wholecall.machine.sameness import same_text
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wholecall.arguments.verdict import Verdict
-    from wholecall.machine.readings.partitions import Deal, Piece
 
 NEAR = 0.5  # a reading counts if it costs at most this more than the cheapest
 MOST = 5  # above it nothing is believed

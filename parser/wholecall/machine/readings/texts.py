@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from wholecall.arguments.equal import canonical
+from wholecall.arguments import equal, placeholders
 from wholecall.arguments.lexical import Scan, is_object
-from wholecall.arguments.placeholders import is_placeholder
-from wholecall.machine.readings.labels import pooled
+from wholecall.machine.readings.labels import Calls, Costs, pooled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
     from wholecall.arguments.verdict import Verdict
-    from wholecall.machine.readings.labels import Calls, Costs
     from wholecall.machine.readings.partitions import Piece
 
 TEXT: Costs = {
@@ -79,7 +77,7 @@ class Values:
     def value(self, text: str) -> str:
         """Return a string that is equal for two texts of the same meaning."""
         arguments = self._verdict(text).arguments
-        return f"raw {text}" if arguments is None else canonical(arguments)
+        return f"raw {text}" if arguments is None else equal.canonical(arguments)
 
 
 class FoundText(NamedTuple):
@@ -142,7 +140,7 @@ def _closed(call: list[Piece], values: Values) -> str | None:
     """
     texts = _objects(call, values)
     grows = len(texts) > 1 and all(starmap(_is_in, pairwise(texts)))
-    first = next((text for text in texts if not is_placeholder(text)), None)
+    first = next((text for text in texts if not placeholders.is_placeholder(text)), None)
     return texts[-1] if grows and first not in (None, texts[-1]) else None
 
 
@@ -215,7 +213,7 @@ def _texts_in_force(call: list[Piece]) -> dict[str, str]:
         single = {"pieces": text, "snapshots": text}
         if not texts:
             return {**single, "repeated": ""}
-        return {**single, "placeholder": text} if is_placeholder(text) else single
+        return {**single, "placeholder": text} if placeholders.is_placeholder(text) else single
     whole = any(piece.whole for piece in call)  # is never joined to another
     found: dict[str, str] = {} if whole else {"pieces": joined(texts)}
     if all(map(str.startswith, texts[1:], texts)):
@@ -224,7 +222,7 @@ def _texts_in_force(call: list[Piece]) -> dict[str, str]:
         before = joined(texts[:-1])
         if before == texts[-1]:
             found["repeated"] = before
-    if is_placeholder(texts[0]) and not (whole and len(texts) > 2):
+    if placeholders.is_placeholder(texts[0]) and not (whole and len(texts) > 2):
         found["placeholder"] = joined(texts[1:])
     return found
 

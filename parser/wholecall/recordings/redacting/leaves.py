@@ -25,7 +25,7 @@ from zlib import crc32
 
 from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
 from wholecall.recordings.redacting.letters import Units, units
-from wholecall.recordings.redacting.rules import ARGUMENTS, BASE64, is_count, is_long_number
+from wholecall.recordings.redacting.rules import ARGUMENTS, BASE64, DESCRIBED, is_count, is_long_number
 
 _TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}\[\],:]+')
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
@@ -136,7 +136,7 @@ class Scan:
             elif char in b"{[":
                 if char == b"[" and self._key == _LISTED:
                     self._key = ""  # its elements belong to the protocol: a name, a type, a value
-                deep = self._deep or self._key in ARGUMENTS
+                deep = self._deep or (self._key in ARGUMENTS and self._around not in DESCRIBED)
                 counts = self._counts or is_count(self._key)
                 self._stack.append(_Open(self._key, deep, counts and not deep))
             elif char in b"}]":
@@ -152,6 +152,10 @@ class Scan:
         return not is_plain or (not self._counts and is_long_number(word.decode("ascii")))
 
     @property
+    def _around(self) -> str:
+        return self._stack[-1].key if self._stack else ""
+
+    @property
     def _deep(self) -> bool:
         return bool(self._stack) and self._stack[-1].deep
 
@@ -163,7 +167,7 @@ class Scan:
         is_key = match[3] is not None
         leaf = Leaf(self.region, *match.span(1), self._key, self.frame, is_key=is_key, deep=self._deep)
         leaf.counts = self._counts
-        leaf.around = self._stack[-1].key if self._stack else ""
+        leaf.around = self._around
         if is_key:
             self._key = leaf.text
         elif leaf.key in BASE64 and not leaf.deep and (inner := _held(leaf)):

@@ -22,26 +22,12 @@ import msgspec
 
 from wholecall import BadRecording, Event
 from wholecall.framing.opening import sniff
+from wholecall.recordings import replay, secrets
 from wholecall.recordings.model import Chunk, Recording, Request
+from wholecall.recordings.redacting import rules
 from wholecall.recordings.redacting.leaves import Leaf, Messages, Region, scan_lines
 from wholecall.recordings.redacting.letters import Alphabets, Field, Letters, respelled
-from wholecall.recordings.redacting.rules import (
-    ARGUMENTS,
-    CODE,
-    is_counted,
-    is_id,
-    is_key_word,
-    is_long_number,
-    is_name,
-    is_named,
-    is_of_call,
-    is_text,
-    is_word,
-    named_type,
-)
 from wholecall.recordings.redacting.texts import Text, texts_of
-from wholecall.recordings.replay import dialect_of
-from wholecall.recordings.secrets import keyless_path, plain_type
 from wholecall.recordings.timeline.steps import Step, timeline
 
 _HEAD = 4096
@@ -94,7 +80,7 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
     data = b"".join(chunk for _, chunk in chunks)
     alphabets = Alphabets(redaction.seed)
     try:
-        other = _other(data, dialect_of(recording), alphabets, redaction)
+        other = _other(data, replay.dialect_of(recording), alphabets, redaction)
     except ValueError as error:
         raise BadRecording(f"{recording.name}: it cannot be redacted, {error}") from None
     return Recording(
@@ -105,7 +91,7 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
         provider=recording.provider,
         request=_asked(recording.request),
         status=recording.status,
-        content_type=plain_type(recording.content_type),
+        content_type=secrets.plain_type(recording.content_type),
         meta=_meta(recording.meta, alphabets.of("meta")),
     )
 
@@ -152,7 +138,9 @@ def _asked(request: Request | None) -> Request | None:
     try:
         parts = urlsplit(request.url)
         host = parts.netloc.rpartition("@")[2]
-        return Request(request.method, urlunsplit((parts.scheme, host, keyless_path(parts.path), "", "")))
+        return Request(
+            request.method, urlunsplit((parts.scheme, host, secrets.keyless_path(parts.path), "", ""))
+        )
     except ValueError:
         return Request(request.method, None)
 
@@ -214,13 +202,13 @@ class _Stream:
         if leaf.deep:
             return False
         if leaf.is_key:
-            return is_key_word(leaf.text)
-        if leaf.counts and is_counted(leaf.text):
+            return rules.is_key_word(leaf.text)
+        if leaf.counts and rules.is_counted(leaf.text):
             return True
-        if is_name(leaf.key, leaf.text):
+        if rules.is_name(leaf.key, leaf.text):
             return not self._redaction.names
-        named = self._redaction.names and named_type(leaf.key, leaf.around, leaf.text)
-        return not named and is_word(leaf.key, leaf.text)
+        named = self._redaction.names and rules.named_type(leaf.key, leaf.around, leaf.text)
+        return not named and rules.is_word(leaf.key, leaf.text)
 
     def _replace(self, leaves: list[Leaf]) -> None:
         values = [leaf for leaf in leaves if not (leaf.is_key or leaf.deep or leaf.bare)]
@@ -239,11 +227,11 @@ class _Stream:
     def _alone(self, leaf: Leaf, free: set[str]) -> str:
         """Return the substitute of a string that is not a piece of a call's text."""
         letters, text = self._alphabets.of(_field(leaf)), leaf.text
-        if leaf.bare and is_long_number(text):
+        if leaf.bare and rules.is_long_number(text):
             return letters.number(text)
         if leaf.deep or leaf.bare or leaf.is_key:
             return letters.plain(text)
-        if kept := named_type(leaf.key, leaf.around, text):
+        if kept := rules.named_type(leaf.key, leaf.around, text):
             return text[:kept] + letters.plain(text[kept:])
         if leaf.key == "jsonPath":
             return "".join(
@@ -252,7 +240,7 @@ class _Stream:
             )
         if _is_arguments(leaf) and text not in free:
             return letters.arguments(text)
-        return text if self._redaction.keep_text and is_text(leaf.key) else letters.plain(text)
+        return text if self._redaction.keep_text and rules.is_text(leaf.key) else letters.plain(text)
 
 
 def _member(leaf: Leaf) -> str:
@@ -262,19 +250,19 @@ def _member(leaf: Leaf) -> str:
 
 def _field(leaf: Leaf) -> Field:
     """Return the kind of a string's field; a member's name counts as an id, or as an argument inside arguments."""
-    if leaf.deep or leaf.key == "jsonPath" or leaf.around in CODE or _is_arguments(leaf):
+    if leaf.deep or leaf.key == "jsonPath" or leaf.around in rules.CODE or _is_arguments(leaf):
         return "argument"
-    if leaf.is_key or is_id(leaf.key):
+    if leaf.is_key or rules.is_id(leaf.key):
         return "id"
-    if is_named(leaf.key) or named_type(leaf.key, leaf.around, leaf.text):
+    if rules.is_named(leaf.key) or rules.named_type(leaf.key, leaf.around, leaf.text):
         return "name"
     return "comment" if leaf.bare and leaf.key == "comment" else "text"
 
 
 def _is_arguments(leaf: Leaf) -> bool:
-    if leaf.around in CODE:
+    if leaf.around in rules.CODE:
         return False
-    return leaf.key in ARGUMENTS or (leaf.key == "delta" and is_of_call(leaf.frame.event))
+    return leaf.key in rules.ARGUMENTS or (leaf.key == "delta" and rules.is_of_call(leaf.frame.event))
 
 
 def _put(leaf: Leaf, other: str) -> None:
@@ -321,5 +309,5 @@ def _counted(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    is_long = type(value) is int and is_long_number(str(value))
+    is_long = type(value) is int and rules.is_long_number(str(value))
     return ("number", len(str(value))) if is_long else value

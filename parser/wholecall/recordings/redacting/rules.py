@@ -34,6 +34,8 @@ ARGUMENTS = frozenset(
         "argument_delta",
     ]
 )
+# Objects whose `args` describe a call, with the arguments among them: `{"mcpToolCall": {"args": {"toolName", "args"}}}`.
+DESCRIBED = frozenset({"mcpToolCall"})
 CODE = frozenset({"code_interpreter"})  # values under these keys are code, which the dialect puts into JSON
 BASE64 = frozenset({"bytes"})
 # An integer that may be a key, an account or a card, not a count; short enough that its size in bits does not matter.

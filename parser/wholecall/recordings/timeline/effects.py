@@ -17,7 +17,7 @@ answers stays unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, Optional, cast
 
@@ -25,34 +25,22 @@ import msgspec
 
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.verdict import Edit
-from wholecall.calls.output.call_events import (
-    ArgumentsDelta,
-    ArgumentsReset,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
+from wholecall.calls.output import call_events
 from wholecall.calls.output.events import EXECUTABLE, TERMINAL, Event
-from wholecall.deltas import CallWritten, ReasoningFragment, TextFragment
+from wholecall.deltas import CallWritten, Delta, ReasoningFragment, TextFragment
 from wholecall.discreet import discreet_repr
-from wholecall.machine.call import Phase
+from wholecall.machine.call import Call, Phase
 from wholecall.stream.written import TextAssembler
 from wholecall.text.layer import TextLayer
-from wholecall.text.outputs import Markup, Shown, Written
+from wholecall.text.outputs import Markup, Output, Shown, Written
 from wholecall.types import Anomaly, DropReason, Flag, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from wholecall.deltas import Delta
     from wholecall.limits import Limits
-    from wholecall.machine.call import Call
     from wholecall.machine.turn import TurnState
     from wholecall.policy import Policy
     from wholecall.text.engine import TextEngine
     from wholecall.text.options import TextCalls
-    from wholecall.text.outputs import Output
     from wholecall.text.source import Ended
 
 Outcome = Literal["exact", "normalised", "recovered", "empty", "whole", "dropped"]
@@ -226,9 +214,9 @@ class _Seen:
         ):
             self._restated, self._shows_restated = call.restated, True
             return self._compared(call.restated)
-        deltas = [event.delta for event in events if isinstance(event, ArgumentsDelta)]
+        deltas = [event.delta for event in events if isinstance(event, call_events.ArgumentsDelta)]
         started = self._phase in {None, "pending"} or self._shows_restated
-        was_reset = any(isinstance(event, ArgumentsReset) for event in events)
+        was_reset = any(isinstance(event, call_events.ArgumentsReset) for event in events)
         if was_reset or (deltas and started):
             self._shows_restated = False
             self._fragments = call.size
@@ -274,21 +262,21 @@ def _phase(call: Call) -> Phase:
 
 
 def _final_text(end: Event[Any] | None) -> str | None:
-    if isinstance(end, (ToolCall, ServerToolCall, ToolCallDropped)):
+    if isinstance(end, (call_events.ToolCall, call_events.ServerToolCall, call_events.ToolCallDropped)):
         return end.raw_arguments
-    return end.input if isinstance(end, CustomToolCall) else None
+    return end.input if isinstance(end, call_events.CustomToolCall) else None
 
 
 def _final_flags(end: Event[Any] | None) -> tuple[Flag, ...]:
-    if isinstance(end, (*EXECUTABLE, ServerToolCall)):
+    if isinstance(end, (*EXECUTABLE, call_events.ServerToolCall)):
         return end.flags
     return ()
 
 
 def _outcome(end: Event[Any] | None) -> dict[str, Any]:
-    if isinstance(end, ToolCallDropped):
+    if isinstance(end, call_events.ToolCallDropped):
         return {"outcome": "dropped", "reason": end.reason}
-    if isinstance(end, ToolCall):
+    if isinstance(end, call_events.ToolCall):
         return {"outcome": end.status, "edits": end.edits}
     return {"outcome": "whole" if end is not None else None}
 

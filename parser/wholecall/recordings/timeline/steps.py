@@ -33,20 +33,17 @@ import msgspec
 from wholecall.calls.output.events import Event
 from wholecall.discreet import to_line
 from wholecall.errors import StreamClosed, Uncopyable
-from wholecall.framing import FRAMINGS, Frame, Framing
+from wholecall.framing import FRAMINGS, Frame, Framing, eventstream, opening
 from wholecall.framing.base import BytesLike, checked
-from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
-from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.recordings.timeline.effects import CallChange, CallWatch, ListeningAssembler, TextSpan
 from wholecall.stream.parser import ToolCallParser
-from wholecall.text.options import text_calls
+from wholecall.text.options import TextWanted, text_calls
 from wholecall.types import Anomaly
 
 if TYPE_CHECKING:
     from wholecall.machine.turn import TurnState
-    from wholecall.text.options import TextWanted
 
 _SAMPLE = 64 * 1024  # bytes of a step that are kept, to show them where they form no frame
 
@@ -200,7 +197,7 @@ class Timeline(Uncopyable):
         self._time = time
         data = self._head + checked(data)
         if self._pieces is None:
-            name = framing_of(data)
+            name = opening.framing_of(data)
             if name is None:
                 self._head = data
                 return []
@@ -349,10 +346,14 @@ class _Messages:
     def cut(self, data: bytes) -> Iterator[Piece]:
         held = self._held
         held += data
-        while len(held) >= PRELUDE_BYTES and not self._lost:
-            prelude = bytes(held[:PRELUDE_BYTES])
-            self._lost = not is_prelude(prelude)
-            size = PRELUDE_BYTES if self._lost else max(int.from_bytes(prelude[:4], "big"), PRELUDE_BYTES)
+        while len(held) >= eventstream.PRELUDE_BYTES and not self._lost:
+            prelude = bytes(held[: eventstream.PRELUDE_BYTES])
+            self._lost = not eventstream.is_prelude(prelude)
+            size = (
+                eventstream.PRELUDE_BYTES
+                if self._lost
+                else max(int.from_bytes(prelude[:4], "big"), eventstream.PRELUDE_BYTES)
+            )
             if len(held) < size:
                 return
             yield Piece(bytes(held[:size]), "end")

@@ -7,16 +7,7 @@ from typing import Any, Final
 
 from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
 from wholecall.dialects.reasons import turn_reason
-from wholecall.repairing.chat.places import (
-    CALL_FIELDS,
-    LEGACY,
-    choices_of,
-    claims_of,
-    legacy_told_in,
-    number_of,
-    told_in,
-    with_calls,
-)
+from wholecall.repairing.chat import places
 from wholecall.repairing.encoders.base import Executable, argument_text
 from wholecall.repairing.encoders.chat import error_of
 from wholecall.repairing.schema import BODIES, END_WORDS
@@ -36,7 +27,7 @@ def _rewritten(
         if not isinstance(call, BuiltinToolCall):
             ours.setdefault(call.choice, []).append(call)
     edited = [
-        _choice(choice, ours.get(number_of(choice), []), losses, legacy)
+        _choice(choice, ours.get(places.number_of(choice), []), losses, legacy)
         if isinstance(choice, dict)
         else choice
         for choice in choices
@@ -50,19 +41,19 @@ def _choice(
     message = choice.get("message")
     if not isinstance(message, dict):
         return choice
-    came_legacy = bool(message.get(LEGACY)) and not message.get("tool_calls")
+    came_legacy = bool(message.get(places.LEGACY)) and not message.get("tool_calls")
     is_legacy = came_legacy if legacy is None else legacy and len(calls) <= 1
     expected = [_label(call, is_legacy=is_legacy) for call in calls]
-    told = legacy_told_in(message) if came_legacy else told_in(message)
-    edited = {**choice, "index": number_of(choice)}
+    told = places.legacy_told_in(message) if came_legacy else places.told_in(message)
+    edited = {**choice, "index": places.number_of(choice)}
     if told != expected or message.get("toolCalls") or (calls and is_legacy != came_legacy):
-        rest = {field: value for field, value in message.items() if field not in CALL_FIELDS}
-        edited["message"] = {**rest, **with_calls(calls, is_legacy=is_legacy)}
+        rest = {field: value for field, value in message.items() if field not in places.CALL_FIELDS}
+        edited["message"] = {**rest, **places.with_calls(calls, is_legacy=is_legacy)}
     known = turn_reason(choice.get("finish_reason"))
     claimed = "stop" if known is None else known[0]
-    reason = losses.reason(claimed, executed=bool(calls), choice=number_of(choice))
+    reason = losses.reason(claimed, executed=bool(calls), choice=places.number_of(choice))
     if reason == "tool_calls":
-        edited["finish_reason"] = LEGACY if is_legacy else reason
+        edited["finish_reason"] = places.LEGACY if is_legacy else reason
     elif known is not None:
         edited["finish_reason"] = END_WORDS["chat-completions"].fitting(known[1], claimed, reason)
     else:
@@ -80,15 +71,15 @@ def _label(call: Executable, *, is_legacy: bool) -> tuple[object, ...]:
 
 
 def _unleaked(payload: dict[str, Any], found: Leaked) -> dict[str, Any]:
-    return {**payload, "choices": [_unleaked_choice(choice, found) for choice in choices_of(payload)]}
+    return {**payload, "choices": [_unleaked_choice(choice, found) for choice in places.choices_of(payload)]}
 
 
 def _unleaked_choice(choice: dict[str, Any], found: Leaked) -> dict[str, Any]:
-    number, message = number_of(choice), choice.get("message")
+    number, message = places.number_of(choice), choice.get("message")
     if not isinstance(message, dict) or not found.is_told(number):
         return choice
     listed = message.get("tool_calls")
-    calls = with_calls(found.calls(number), is_legacy=False).get("tool_calls", [])
+    calls = places.with_calls(found.calls(number), is_legacy=False).get("tool_calls", [])
     edited = {
         "content": found.text(number) or None,
         "tool_calls": [*(listed if isinstance(listed, list) else []), *calls],
@@ -97,5 +88,5 @@ def _unleaked_choice(choice: dict[str, Any], found: Leaked) -> dict[str, Any]:
 
 
 BODY: Final = Body(
-    claims_of, _rewritten, error_of, _unleaked, schema=BODIES["chat-completions"], has_older_form=True
+    places.claims_of, _rewritten, error_of, _unleaked, schema=BODIES["chat-completions"], has_older_form=True
 )

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from wholecall.repairing.chat.places import (
-    NO_HEAD,
-    choices_of,
-    finishes,
-    has_content,
-    indices_of,
-    number_of,
-    speaks,
-    without_speech,
-)
+from wholecall.repairing.chat import places
 from wholecall.repairing.encoders.chat import ChatEncoder
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.wire import LeakWire
 
-_NO_HEAD: Final = NO_HEAD | {"object"}
+_NO_HEAD: Final = places.NO_HEAD | {"object"}
 
 
 class ChatLeaks(LeakWire):
@@ -32,26 +23,26 @@ class ChatLeaks(LeakWire):
     def see(self, piece: Piece) -> bool:
         """Take note of the members that each chunk has, and of the used indices."""
         payload = piece.payload or {}
-        choices = choices_of(payload)
+        choices = places.choices_of(payload)
         if choices:
             self._encoder.set_head({key: value for key, value in payload.items() if key not in _NO_HEAD})
         for choice in choices:
-            for index in indices_of(choice):
-                self._encoder.use_index(number_of(choice), index)
+            for index in places.indices_of(choice):
+                self._encoder.use_index(places.number_of(choice), index)
         return True
 
     def ends(self, piece: Piece) -> bool:
         """Return whether a chunk ends a choice, or the stream."""
-        return piece.is_done or bool(finishes(piece.payload or {}))
+        return piece.is_done or bool(places.finishes(piece.payload or {}))
 
     def stripped(self, piece: Piece) -> bytes | None:
         """Return the chunk without its text; nothing if it holds nothing else."""
         payload = piece.payload or {}
-        choices = choices_of(payload)
-        if not any(map(speaks, choices)):
+        choices = places.choices_of(payload)
+        if not any(map(places.speaks, choices)):
             return None
-        rest = {**payload, "choices": [without_speech(choice) for choice in choices]}
-        return piece.with_payload(rest) if has_content(rest) else b""
+        rest = {**payload, "choices": [places.without_speech(choice) for choice in choices]}
+        return piece.with_payload(rest) if places.has_content(rest) else b""
 
     def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:
         """Return a chunk with this text."""

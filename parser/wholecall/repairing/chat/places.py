@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
-from wholecall.dialects.labels import choice_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects import labels, reasons
 from wholecall.repairing.encoders.base import Executable, argument_text
 from wholecall.repairing.encoders.chat import CALL_TEXT
 from wholecall.repairing.responses.places import CALL_EVENTS, CALL_ITEMS
@@ -41,7 +40,7 @@ def choices_of(payload: Payload) -> list[dict[str, Any]]:
 
 def number_of(choice: Payload) -> int:
     """Return the number of a choice, as the parser counts it."""
-    return choice_label(choice.get("index"))
+    return labels.choice_label(choice.get("index"))
 
 
 def views(choice: Payload) -> list[dict[str, Any]]:
@@ -74,7 +73,8 @@ def finishes(payload: Payload) -> list[int]:
     return [
         number_of(choice)
         for choice in choices_of(payload)
-        if choice.get("finish_reason") is not None and turn_reason(choice["finish_reason"]) is not None
+        if choice.get("finish_reason") is not None
+        and reasons.turn_reason(choice["finish_reason"]) is not None
     ]
 
 
@@ -85,7 +85,7 @@ def claims_of(payload: Payload) -> list[TurnReason]:
 
 def endings_of(payload: Payload) -> list[tuple[int, str, TurnReason]]:
     """Return the choices that end, each with its reason, in the wire's word and in ours."""
-    known = ((choice, turn_reason(choice.get("finish_reason"))) for choice in choices_of(payload))
+    known = ((choice, reasons.turn_reason(choice.get("finish_reason"))) for choice in choices_of(payload))
     return [
         (number_of(choice), choice["finish_reason"], reason[0])
         for choice, reason in known

@@ -20,28 +20,7 @@ from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, 
 from wholecall.calls.output.events import Event, TurnFinished, TurnStarted
 from wholecall.dialects.reasons import turn_reason
 from wholecall.limits import Limits
-from wholecall.repairing.chat.places import (
-    CALL_FIELDS,
-    LEGACY,
-    NO_HEAD,
-    choices_of,
-    endings_of,
-    finishes,
-    has_calls,
-    has_content,
-    holds_calls,
-    number_of,
-    only,
-    piece_in,
-    rest_of,
-    shown_of,
-    shows_content,
-    tells_role,
-    unfinished,
-    views,
-    without_messages,
-)
-from wholecall.repairing.chat.shapes import said_in, shaped
+from wholecall.repairing.chat import places, shapes
 from wholecall.repairing.encoders.base import argument_text
 from wholecall.repairing.encoders.chat import ChatEncoder
 from wholecall.repairing.pieces import Piece
@@ -133,8 +112,8 @@ class ChatRewriter(Rewriter[ChatEncoder]):
     def _template_of(self, piece: Piece) -> FrameTemplate | None:
         """Return the template of a frame, if it is nothing but a further piece of a call."""
         payload = piece.payload or {}
-        found = piece_in(payload) if piece.plain else None
-        if found is None or not self._begun or has_content(rest_of(payload)):
+        found = places.piece_in(payload) if piece.plain else None
+        if found is None or not self._begun or places.has_content(places.rest_of(payload)):
             return None
         choice, index, text = found
         self._open_track = None if self._is_loose else self._tracks.track(choice, index)
@@ -154,7 +133,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         kinds = set(map(type, events))
         self._begun = self._begun or not kinds <= _OPENINGS
         for piece in pieces:
-            self._begun = self._begun or bool(finishes(piece.payload or {}))
+            self._begun = self._begun or bool(places.finishes(piece.payload or {}))
             if piece.is_done:
                 self._early = None if self._begun else piece
             if self._early is not piece:
@@ -165,10 +144,12 @@ class ChatRewriter(Rewriter[ChatEncoder]):
 
     def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Sequence[Piece]:
         """Return the frames in a form that clients can read; the provider's errors stay unchanged."""
-        said = said_in(events) if len(pieces) == 1 else {}  # of several, the one with the text is unknown
+        said = (
+            shapes.said_in(events) if len(pieces) == 1 else {}
+        )  # of several, the one with the text is unknown
         kept = []
         for piece in pieces:
-            whole = shaped(piece, said, self._encoder.has_role)
+            whole = shapes.shaped(piece, said, self._encoder.has_role)
             if whole is not None and whole is not piece:
                 whole = self.shaped(whole)
             if whole is not None:
@@ -193,8 +174,8 @@ class ChatRewriter(Rewriter[ChatEncoder]):
                 self._members[name] = given
         if not missing:
             return piece
-        for choice in choices_of(payload)[:1]:  # choices may have separate ids
-            head = self._encoder.head_of(number_of(choice))
+        for choice in places.choices_of(payload)[:1]:  # choices may have separate ids
+            head = self._encoder.head_of(places.number_of(choice))
             missing = {name: head.get(name) or value for name, value in missing.items()}
         whole = {**missing, **payload, **missing}
         return piece.changed(whole)
@@ -202,9 +183,9 @@ class ChatRewriter(Rewriter[ChatEncoder]):
     def _note_roles(self, pieces: Sequence[Piece]) -> None:
         """Note the choices whose role the wire sends."""
         for piece in pieces:
-            for choice in choices_of(piece.payload or {}):
-                if tells_role(choice):
-                    self._encoder.tell_role(number_of(choice))
+            for choice in places.choices_of(piece.payload or {}):
+                if places.tells_role(choice):
+                    self._encoder.tell_role(places.number_of(choice))
 
     def shaped(self, piece: Piece) -> Piece | None:
         """Return a frame in the published schema; a frame of another shape gets its choices first."""
@@ -216,28 +197,30 @@ class ChatRewriter(Rewriter[ChatEncoder]):
     def _sort(self, piece: Piece) -> bytes:
         """Put a frame into the queue, or return its output if it may be sent now."""
         payload = piece.payload
-        if payload is None or not ("choices" in payload or has_calls(payload)):
+        if payload is None or not ("choices" in payload or places.has_calls(payload)):
             return piece.raw
         self._take_head(payload)
-        calls, ended = has_calls(payload), finishes(payload)
-        if not shows_content(payload):
+        calls, ended = places.has_calls(payload), places.finishes(payload)
+        if not places.shows_content(payload):
             return self._wait(piece, calls=calls, ended=ended)
         self._is_shown = True
         if not (calls or ended):
             return piece.raw
-        held = only(payload, *CALL_FIELDS)
+        held = places.only(payload, *places.CALL_FIELDS)
         parted = piece.changed(held)
-        return piece.with_payload(shown_of(payload)) + self._wait(parted, calls=calls, ended=ended)
+        return piece.with_payload(places.shown_of(payload)) + self._wait(parted, calls=calls, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
         """Note the members next to the choices: written frames have those of the previous frames."""
         labels = payload.get("id"), payload.get("model")
         numbers = [
-            number for number in map(number_of, choices_of(payload)) if self._headed.get(number) != labels
+            number
+            for number in map(places.number_of, places.choices_of(payload))
+            if self._headed.get(number) != labels
         ]
         if not numbers or _HEAD.isdisjoint(payload) or labels[0] == _MEMBERS["id"]:
             return  # nothing new, or a frame of another shape
-        head = {name: value for name, value in payload.items() if name not in NO_HEAD}
+        head = {name: value for name, value in payload.items() if name not in places.NO_HEAD}
         if not self._headed:
             self._encoder.set_head(head)
         for number in numbers if self._headed and head.get("id") else ():
@@ -249,7 +232,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         if ended:
             piece = self._supersede(piece, ended)
             self._finished.update(ended)
-            self._ends.note(endings_of(piece.payload or {}))
+            self._ends.note(places.endings_of(piece.payload or {}))
         if calls:
             self._tracks.see(piece)
         elif not ended and not self._queue and self._place is None:
@@ -277,16 +260,16 @@ class ChatRewriter(Rewriter[ChatEncoder]):
         for at in reversed(range(len(self._queue) if again else 0)):
             old = self._queue[at]
             payload = old.payload or {}
-            if again.isdisjoint(finishes(payload)):
+            if again.isdisjoint(places.finishes(payload)):
                 continue
-            rest = unfinished(payload, again)
-            again -= set(finishes(payload))
-            usage = None if finishes(rest) else rest.pop("usage", None)
+            rest = places.unfinished(payload, again)
+            again -= set(places.finishes(payload))
+            usage = None if places.finishes(rest) else rest.pop("usage", None)
             if usage and not (piece.payload or {}).get("usage"):
                 whole = {**(piece.payload or {}), "usage": usage}
                 piece = piece.changed(whole)
             self._n_waiting -= len(old.whole)
-            if has_content(rest):
+            if places.has_content(rest):
                 self._queue[at] = old.changed(rest)
                 self._n_waiting += len(self._queue[at].whole)
             else:
@@ -307,7 +290,7 @@ class ChatRewriter(Rewriter[ChatEncoder]):
             kept = _without_calls(piece)
             if kept is None:
                 continue
-            is_head = has_calls(piece.payload or {}) and not finishes(kept.payload or {})
+            is_head = places.has_calls(piece.payload or {}) and not places.finishes(kept.payload or {})
             if is_head and place is not None and place == len(self._queue):
                 place += 1  # other content of such a frame, such as the role, comes before the calls
             self._queue.append(kept)
@@ -358,8 +341,8 @@ class ChatRewriter(Rewriter[ChatEncoder]):
 
     def _with_reasons(self, piece: Piece) -> bytes:
         """Return a frame with the final reasons of its choices, and without messages that would replace calls."""
-        payload = without_messages(piece.payload or {}, self._executed)
-        choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
+        payload = places.without_messages(piece.payload or {}, self._executed)
+        choices = [{**choice, **self._reason(choice)} for choice in places.choices_of(payload)]
         if not choices or choices == (piece.payload or {})["choices"]:
             return piece.whole
         return piece.with_payload({**payload, "choices": choices})
@@ -367,11 +350,11 @@ class ChatRewriter(Rewriter[ChatEncoder]):
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:
         if turn_reason(choice.get("finish_reason")) is None:
             return {}
-        reason, word = self._ends.reason(number_of(choice))
+        reason, word = self._ends.reason(places.number_of(choice))
         return {"finish_reason": self._call_reason() if reason == "tool_calls" else word}
 
     def _call_reason(self) -> str:
-        return LEGACY if self._is_legacy else "tool_calls"
+        return places.LEGACY if self._is_legacy else "tool_calls"
 
     @property
     def _is_legacy(self) -> bool:
@@ -385,24 +368,24 @@ class ChatRewriter(Rewriter[ChatEncoder]):
 def _without_reasons(piece: Piece) -> Piece | None:
     """Return a frame that ends nothing, None where it holds nothing else."""
     payload = piece.payload or {}
-    if not finishes(payload):
-        return piece if has_content(payload) else None
-    rest = unfinished(payload)
-    return piece.changed(rest) if has_content(rest) else None
+    if not places.finishes(payload):
+        return piece if places.has_content(payload) else None
+    rest = places.unfinished(payload)
+    return piece.changed(rest) if places.has_content(rest) else None
 
 
 def _is_held(piece: Piece) -> bool:
     payload = piece.payload or {}
-    return has_calls(payload) or bool(finishes(payload))
+    return places.has_calls(payload) or bool(places.finishes(payload))
 
 
 def _without_calls(piece: Piece) -> Piece | None:
     """Return a frame without its calls, None where it holds nothing else."""
     payload = piece.payload or {}
-    if not has_calls(payload):
+    if not places.has_calls(payload):
         return piece
-    rest = rest_of(payload)
-    return piece.changed(rest) if has_content(rest) else None
+    rest = places.rest_of(payload)
+    return piece.changed(rest) if places.has_content(rest) else None
 
 
 # A naive reader's view.
@@ -423,9 +406,11 @@ class ChatTracks:
 
     def see(self, piece: Piece) -> None:
         """Take a frame with calls."""
-        choices = choices_of(piece.payload or {})
+        choices = places.choices_of(piece.payload or {})
         for choice in choices:
-            self._fields.update(field for view in views(choice) for field in CALL_FIELDS if view.get(field))
+            self._fields.update(
+                field for view in places.views(choice) for field in places.CALL_FIELDS if view.get(field)
+            )
         self.strict = self.strict and piece.plain and bool(choices) and all(map(self._choice, choices))
 
     def end(self, choices: Iterable[int]) -> None:
@@ -435,7 +420,7 @@ class ChatTracks:
     @property
     def legacy(self) -> bool:
         """Return whether the calls came as `function_call`, and in no other form."""
-        return self._fields == {LEGACY}
+        return self._fields == {places.LEGACY}
 
     def read(self) -> dict[int, list[tuple[str, str, str]]]:
         """Return id, name and text of the calls, by choice."""
@@ -456,7 +441,7 @@ class ChatTracks:
         if (
             type(number) is not int
             or number in self._ended
-            or (isinstance(message, dict) and holds_calls(message))
+            or (isinstance(message, dict) and places.holds_calls(message))
         ):
             return False
         if not isinstance(delta, dict) or delta.get("toolCalls"):
@@ -498,6 +483,6 @@ def _fragment(tracks: list[Track], call: Any) -> bool:
 
 def _legacy(tracks: list[Track], body: Mapping[str, Any]) -> bool:
     if not tracks:
-        tracks.append(Track(LEGACY, "arguments"))
+        tracks.append(Track(places.LEGACY, "arguments"))
         return tracks[0].begin(None, body)
     return tracks[0].go_on(body)

@@ -10,14 +10,7 @@ from typing import Any, ClassVar, Final
 
 from wholecall.calls.output.call_events import ToolCall
 from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
-from wholecall.repairing.encoders.base import (
-    Encoder,
-    Executable,
-    OpenCall,
-    argument_text,
-    server_sent,
-    tokens_of,
-)
+from wholecall.repairing.encoders import base
 from wholecall.types import Kind
 
 _REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
@@ -30,7 +23,7 @@ def error_of(message: str, code: str) -> dict[str, Any]:  # noqa: ARG001 - it ha
     return {"type": "error", "error": {"type": "api_error", "message": message}}
 
 
-class AnthropicEncoder(Encoder):
+class AnthropicEncoder(base.Encoder):
     """The encoder of choice 0 of one turn.
 
     Free-text calls and calls of provider-defined tools have no form in this dialect and are left out.
@@ -48,28 +41,28 @@ class AnthropicEncoder(Encoder):
         """Return nothing: `message_stop` is the end."""
         return b""
 
-    def call(self, call: Executable) -> bytes:
+    def call(self, call: base.Executable) -> bytes:
         """Return the block of a whole call."""
         if not isinstance(call, ToolCall):
             return b""
-        opened, data = self.begin(0, call.id, call.name, argument_text(call))
+        opened, data = self.begin(0, call.id, call.name, base.argument_text(call))
         return data + self.end(opened, call)
 
     def begin(
         self, choice: int, id: str, name: str, text: str = "", kind: Kind = "function"
-    ) -> tuple[OpenCall, bytes]:
+    ) -> tuple[base.OpenCall, bytes]:
         """Return a call with the next block's number, and the start of that block."""
         block = {"type": "tool_use", "id": id, "name": name, "input": {}}
         data = self._end_speech()
-        call = OpenCall(choice, self.next_index, kind)
+        call = base.OpenCall(choice, self.next_index, kind)
         data += self.open(block)
         return call, data + (self.more(call, text) if text else b"")
 
-    def more(self, call: OpenCall, text: str) -> bytes:
+    def more(self, call: base.OpenCall, text: str) -> bytes:
         """Return further argument text."""
         return _delta(call.index, {"type": "input_json_delta", "partial_json": text})
 
-    def end(self, call: OpenCall, whole: Executable) -> bytes:  # noqa: ARG002
+    def end(self, call: base.OpenCall, whole: base.Executable) -> bytes:  # noqa: ARG002
         """Return the end of a call's block."""
         self._n_calls += 1
         return _sent({"type": "content_block_stop", "index": call.index})
@@ -83,7 +76,7 @@ class AnthropicEncoder(Encoder):
         """Return the frame with the reason why the message ended."""
         delta = {"stop_reason": reason, "stop_sequence": None}
         return _sent(
-            {"type": "message_delta", "delta": delta, "usage": {"output_tokens": tokens_of(usage)[1]}}
+            {"type": "message_delta", "delta": delta, "usage": {"output_tokens": base.tokens_of(usage)[1]}}
         )
 
     def error(self, message: str, code: str = "stream_error") -> bytes:
@@ -145,7 +138,7 @@ class AnthropicEncoder(Encoder):
 
 
 def _sent(payload: Mapping[str, Any]) -> bytes:
-    return server_sent(payload, payload["type"])
+    return base.server_sent(payload, payload["type"])
 
 
 def _delta(index: int, delta: Mapping[str, Any]) -> bytes:

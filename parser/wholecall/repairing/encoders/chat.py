@@ -13,14 +13,7 @@ from typing import Any, ClassVar, Final
 
 from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, ToolCall
 from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
-from wholecall.repairing.encoders.base import (
-    Encoder,
-    Executable,
-    OpenCall,
-    argument_text,
-    server_sent,
-    tokens_of,
-)
+from wholecall.repairing.encoders import base
 from wholecall.types import Kind
 
 CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
@@ -34,7 +27,7 @@ def error_of(message: str, code: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
 
 
-class ChatEncoder(Encoder):
+class ChatEncoder(base.Encoder):
     """The encoder of one turn with all its choices.
 
     Calls of provider-defined tools have no form in this dialect and are left out.
@@ -56,25 +49,25 @@ class ChatEncoder(Encoder):
         """Return the `[DONE]` of a turn that has ended."""
         return b"data: [DONE]\n\n" if self._over else b""
 
-    def call(self, call: Executable) -> bytes:
+    def call(self, call: base.Executable) -> bytes:
         """Return a whole call as one fragment."""
         if isinstance(call, BuiltinToolCall):
             return b""
         kind: Kind = "custom" if isinstance(call, CustomToolCall) else "function"
-        _, labels = self._open(call.choice, call.id, call.name, argument_text(call), kind)
+        _, labels = self._open(call.choice, call.id, call.name, base.argument_text(call), kind)
         return self._delta(call.choice, {**self._role(call.choice), "tool_calls": [labels]})
 
     def begin(
         self, choice: int, id: str, name: str, text: str = "", kind: Kind = "function"
-    ) -> tuple[OpenCall, bytes]:
+    ) -> tuple[base.OpenCall, bytes]:
         """Return a call with the next index of its choice, and its first fragment."""
         call, labels = self._open(choice, id, name, text, kind)
         return call, self._delta(choice, {"tool_calls": [labels]})
 
     def _open(
         self, choice: int, id: str, name: str, text: str, kind: Kind
-    ) -> tuple[OpenCall, dict[str, Any]]:
-        call = OpenCall(choice, self._n_calls.get(choice, 0), kind)
+    ) -> tuple[base.OpenCall, dict[str, Any]]:
+        call = base.OpenCall(choice, self._n_calls.get(choice, 0), kind)
         self._n_calls[choice] = call.index + 1
         return call, {
             "index": call.index,
@@ -83,12 +76,12 @@ class ChatEncoder(Encoder):
             kind: {"name": name, CALL_TEXT[kind]: text},
         }
 
-    def more(self, call: OpenCall, text: str) -> bytes:
+    def more(self, call: base.OpenCall, text: str) -> bytes:
         """Return a further fragment of a call."""
         fragment = {"index": call.index, call.kind: {CALL_TEXT[call.kind]: text}}
         return self._delta(call.choice, {"tool_calls": [fragment]})
 
-    def end(self, call: OpenCall, whole: Executable) -> bytes:  # noqa: ARG002
+    def end(self, call: base.OpenCall, whole: base.Executable) -> bytes:  # noqa: ARG002
         """Return the end of a call: nothing, in this dialect."""
         return b""
 
@@ -123,7 +116,7 @@ class ChatEncoder(Encoder):
 
     def legacy_call(self, call: ToolCall[Any]) -> bytes:
         """Return a call in the older form, of which a choice has one."""
-        named = {"name": call.name, "arguments": argument_text(call)}
+        named = {"name": call.name, "arguments": base.argument_text(call)}
         return self._delta(call.choice, {**self._role(call.choice), "function_call": named})
 
     def finish(self, choice: int, reason: str) -> bytes:
@@ -132,7 +125,7 @@ class ChatEncoder(Encoder):
 
     def error(self, message: str, code: str = "stream_error") -> bytes:
         """Return the chunk that reports an error; clients raise for it."""
-        return server_sent(error_of(message, code))
+        return base.server_sent(error_of(message, code))
 
     def ping(self) -> bytes:
         """Return a chunk without content."""
@@ -149,7 +142,7 @@ class ChatEncoder(Encoder):
         return self._chunk({"index": choice, "delta": delta, "finish_reason": None})
 
     def _chunk(self, choice: Mapping[str, Any]) -> bytes:
-        return server_sent({**self._heads.get(choice["index"], self._head), "choices": [choice]})
+        return base.server_sent({**self._heads.get(choice["index"], self._head), "choices": [choice]})
 
     def _started(self, event: TurnStarted) -> bytes:
         if event.choice == 0:
@@ -164,10 +157,10 @@ class ChatEncoder(Encoder):
         self._over = True
         reason = "tool_calls" if n_calls else _REASONS.get(event.reason, "stop")
         data = self.finish(event.choice, reason)
-        asked, answered = tokens_of(event.usage)
+        asked, answered = base.tokens_of(event.usage)
         if event.usage is not None and event.choice == 0:
             tokens = {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered}
-            data += server_sent({**self._head, "choices": [], "usage": tokens})
+            data += base.server_sent({**self._head, "choices": [], "usage": tokens})
         return data
 
     _events: ClassVar = {

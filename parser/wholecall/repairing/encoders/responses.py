@@ -11,23 +11,9 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from wholecall.calls.output import events
 from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
-from wholecall.calls.output.events import (
-    EXECUTABLE,
-    ReasoningDelta,
-    StreamFault,
-    TextDelta,
-    TurnFinished,
-    TurnStarted,
-)
-from wholecall.repairing.encoders.base import (
-    Encoder,
-    Executable,
-    OpenCall,
-    argument_text,
-    server_sent,
-    tokens_of,
-)
+from wholecall.repairing.encoders import base
 from wholecall.types import Kind
 
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
@@ -128,7 +114,7 @@ class Speech:
         return {"type": kind.type, "id": self._id, "status": status, kind.parts: parts, **kind.labels}
 
 
-class ResponsesEncoder(Encoder):
+class ResponsesEncoder(base.Encoder):
     """The encoder of choice 0 of one turn.
 
     The fields of a call that are to be sent back (`extra`) are written if the turn is of this dialect.
@@ -154,12 +140,12 @@ class ResponsesEncoder(Encoder):
 
     # Calls.
 
-    def call(self, call: Executable) -> bytes:
+    def call(self, call: base.Executable) -> bytes:
         """Return the item of a whole call."""
         if isinstance(call, BuiltinToolCall):
             return self._builtin(call)
         kind: Kind = "custom" if isinstance(call, CustomToolCall) else "function"
-        item, text = self.item(call), argument_text(call)
+        item, text = self.item(call), base.argument_text(call)
         opened, data = self._begin(item, kind)
         return data + (self.more(opened, text) if text else b"") + self.end(opened, call)
 
@@ -170,23 +156,23 @@ class ResponsesEncoder(Encoder):
         name: str,
         text: str = "",
         kind: Kind = "function",
-    ) -> tuple[OpenCall, bytes]:
+    ) -> tuple[base.OpenCall, bytes]:
         """Return a call with the next item's number, and the event that adds the item."""
         type_, prefix, _, _ = _SHAPES[kind]
         call, data = self._begin({"type": type_, "id": prefix + id, "call_id": id, "name": name}, kind)
         return call, data + (self.more(call, text) if text else b"")
 
-    def _begin(self, item: Mapping[str, Any], kind: Kind) -> tuple[OpenCall, bytes]:
+    def _begin(self, item: Mapping[str, Any], kind: Kind) -> tuple[base.OpenCall, bytes]:
         data = self._end_speech()
-        call = OpenCall(0, self.next_index, kind, item["call_id"], item["name"], item["id"])
+        call = base.OpenCall(0, self.next_index, kind, item["call_id"], item["name"], item["id"])
         return call, data + self._add({**item, "status": "in_progress", _SHAPES[kind][2]: ""})
 
-    def more(self, call: OpenCall, text: str) -> bytes:
+    def more(self, call: base.OpenCall, text: str) -> bytes:
         """Return further text of a call."""
         event = _SHAPES[call.kind][3]
         return self._sent(f"{event}.delta", item_id=call.item_id, output_index=call.index, delta=text)
 
-    def end(self, call: OpenCall, whole: Executable) -> bytes:
+    def end(self, call: base.OpenCall, whole: base.Executable) -> bytes:
         """Return the whole text of a call, and its finished item."""
         _, _, field, event = _SHAPES[call.kind]
         item = {**self.item(whole), "id": call.item_id}
@@ -196,7 +182,7 @@ class ResponsesEncoder(Encoder):
             call.index, item
         )
 
-    def item(self, call: Executable) -> dict[str, Any]:
+    def item(self, call: base.Executable) -> dict[str, Any]:
         """Return the finished item of a call."""
         extra = dict(call.extra or {}) if self._is_ours and "from_text" not in call.flags else {}
         item_id = extra.pop("item_id", None)
@@ -209,7 +195,7 @@ class ResponsesEncoder(Encoder):
         labels = {"type": type_, "id": item_id or prefix + call.id, "call_id": call.id, "name": call.name}
         if call.namespace is not None:
             labels["namespace"] = call.namespace
-        return {**labels, "status": "completed", field: argument_text(call), **extra}
+        return {**labels, "status": "completed", field: base.argument_text(call), **extra}
 
     def _builtin(self, call: BuiltinToolCall) -> bytes:
         data, item, index = self._end_speech(), self.item(call), self.next_index
@@ -229,7 +215,7 @@ class ResponsesEncoder(Encoder):
     def ping(self) -> bytes:
         """Return the frame without content; it repeats the last number, and is not counted."""
         number = max(self.next_number - 1, 0)
-        return server_sent({"type": "keepalive", "sequence_number": number}, "keepalive")
+        return base.server_sent({"type": "keepalive", "sequence_number": number}, "keepalive")
 
     # The response.
 
@@ -237,7 +223,7 @@ class ResponsesEncoder(Encoder):
         """Let the finished response have these members, in addition to its status and its output."""
         self._response = {**_RESPONSE, **response}
 
-    def _started(self, event: TurnStarted) -> bytes:
+    def _started(self, event: events.TurnStarted) -> bytes:
         self._is_ours = event.dialect == "responses"
         self._response = {**_RESPONSE, "id": event.id or _RESPONSE["id"], "model": event.model or ""}
         return self._sent("response.created", response=self._response_object("in_progress"))
@@ -245,7 +231,7 @@ class ResponsesEncoder(Encoder):
     def _response_object(self, status: str) -> dict[str, Any]:
         return {**self._response, "status": status, "output": self.output}
 
-    def _finished(self, event: TurnFinished) -> bytes:
+    def _finished(self, event: events.TurnFinished) -> bytes:
         if self._is_broken_off(event, self._n_calls):
             return b""
         data = self._end_speech()
@@ -254,7 +240,7 @@ class ResponsesEncoder(Encoder):
         response = self._response_object(status)
         if reason is not None:
             response["incomplete_details"] = {"reason": reason}
-        asked, answered = tokens_of(event.usage)
+        asked, answered = base.tokens_of(event.usage)
         response["usage"] = {
             "input_tokens": asked,
             "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
@@ -303,13 +289,13 @@ class ResponsesEncoder(Encoder):
     def _sent(self, type_: str, **members: Any) -> bytes:
         number = self.next_number
         self.next_number += 1
-        return server_sent({"type": type_, "sequence_number": number, **members}, type_)
+        return base.server_sent({"type": type_, "sequence_number": number, **members}, type_)
 
     _events: ClassVar = {
-        TurnStarted: _started,
-        TextDelta: lambda self, event: self._say(MESSAGE, event.text),
-        ReasoningDelta: lambda self, event: self._say(REASONING, event.text),
-        **dict.fromkeys(EXECUTABLE, lambda self, event: self.call(event)),
-        TurnFinished: _finished,
-        StreamFault: lambda self, event: self._fault(event),
+        events.TurnStarted: _started,
+        events.TextDelta: lambda self, event: self._say(MESSAGE, event.text),
+        events.ReasoningDelta: lambda self, event: self._say(REASONING, event.text),
+        **dict.fromkeys(events.EXECUTABLE, lambda self, event: self.call(event)),
+        events.TurnFinished: _finished,
+        events.StreamFault: lambda self, event: self._fault(event),
     }

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from wholecall.calls.output.call_events import ToolCall
-from wholecall.dialects.labels import choice_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects import labels, reasons
 from wholecall.repairing.encoders.gemini import call_part
 from wholecall.repairing.withholding import Ends
 from wholecall.types import TurnReason
@@ -118,7 +117,7 @@ def candidates_of(response: Mapping[str, Any]) -> list[Payload]:
 
 def number_of(candidate: Mapping[str, Any]) -> int:
     """Return the number of a candidate, as the parser counts it."""
-    return choice_label(candidate.get("index"))
+    return labels.choice_label(candidate.get("index"))
 
 
 def head_of(response: Mapping[str, Any]) -> Payload:
@@ -164,7 +163,7 @@ def numbers_with(
 
 def endings_of(response: Mapping[str, Any]) -> list[tuple[int, str, TurnReason]]:
     """Return the candidates that end, each with its reason, in the wire's word and in ours."""
-    known = ((each, turn_reason(each.get("finishReason"))) for each in candidates_of(response))
+    known = ((each, reasons.turn_reason(each.get("finishReason"))) for each in candidates_of(response))
     return [(number_of(each), reason[1] or "", reason[0]) for each, reason in known if reason is not None]
 
 

@@ -21,12 +21,11 @@ from typing import Any, Final
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.calls.output.events import Event, TurnFinished, TurnStarted
 from wholecall.limits import Limits
+from wholecall.repairing import schema, templates
 from wholecall.repairing.encoders.gemini import GeminiEncoder
 from wholecall.repairing.gemini import places
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.rewriter import Rewriter, ends_turn
-from wholecall.repairing.schema import END_WORDS, GEMINI, conformed
-from wholecall.repairing.templates import shows_text
 from wholecall.repairing.withholding import Ends, Withheld
 
 # A response without any of this holds no call, ends nothing and is spelt as clients read it.
@@ -56,13 +55,13 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
         self._ends: dict[int, Piece] = {}
         self._ended: dict[int, int] = {}  # candidates that these end, each with the key of its frame
         self._n_ends = 0
-        self._why = Ends(self._losses, self._executed, END_WORDS["gemini"])
+        self._why = Ends(self._losses, self._executed, schema.END_WORDS["gemini"])
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Return whether a block needs no examination: it shows text, and nothing waits."""
         return (
             not (self._queue or self._ends)
-            and shows_text(events)
+            and templates.shows_text(events)
             and len({event.choice for event in events}) == 1  # of several, clients take the first
             and _NOTABLE.search(block) is None
             and _BARE.fullmatch(block) is not None
@@ -71,7 +70,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
     def is_sound(self, payload: dict[str, Any]) -> bool:
         """Return whether a frame is as the published schema asks."""
         response = places.response_of(payload)
-        return response is not None and conformed(response, GEMINI) is response
+        return response is not None and schema.conformed(response, schema.GEMINI) is response
 
     def shaped(self, piece: Piece) -> Piece | None:
         """Return the frame as a data line; its content is shaped after its spelling is corrected."""
@@ -113,7 +112,7 @@ class GeminiRewriter(Rewriter[GeminiEncoder]):
             return self._other(piece)
         if not response:
             return b""
-        known = conformed(places.shaped(response), GEMINI) or {}
+        known = schema.conformed(places.shaped(response), schema.GEMINI) or {}
         if known != response:
             piece, response = _replaced(piece, known), known
         self._take_head(response)

@@ -18,20 +18,8 @@ from typing import Any
 
 from wholecall.repairing.encoders.base import server_sent
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.responses import places
 from wholecall.repairing.responses.numbering import NUMBER, Numbering
-from wholecall.repairing.responses.places import (
-    ENDS,
-    PART_EVENTS,
-    PART_LISTS,
-    Family,
-    Part,
-    call_item,
-    family_of,
-    part_of,
-    part_with_text,
-    with_text,
-    without_logprobs,
-)
 from wholecall.repairing.wire import LeakWire
 
 
@@ -49,9 +37,9 @@ class ResponsesLeaks(LeakWire):
         self._response_id = response_id
         self._items: dict[str, int | None] = {}  # the numbers of items by their ids
         self._next_index = 0
-        self._shown: dict[Part, list[str]] = {}
+        self._shown: dict[places.Part, list[str]] = {}
         self._size = 0  # characters of them
-        self._stripped: set[Part] = set()
+        self._stripped: set[places.Part] = set()
         self._last: dict[bool, dict[str, Any]] = {}  # the last piece of text, and of reasoning
         self._unsaid: list[str] | None = None  # text without a piece on the wire
 
@@ -61,11 +49,11 @@ class ResponsesLeaks(LeakWire):
 
     def ends(self, piece: Piece) -> bool:
         """Return whether an event ends the response."""
-        return piece.is_done or piece.kind in ENDS
+        return piece.is_done or piece.kind in places.ENDS
 
     def stripped(self, piece: Piece) -> bytes | None:
         """Return nothing for a piece of text, and None for every other event."""
-        family, word = family_of(piece.kind)
+        family, word = places.family_of(piece.kind)
         if family is None or word != "delta":
             return None
         payload = piece.payload or {}
@@ -83,7 +71,7 @@ class ResponsesLeaks(LeakWire):
         index = payload.get("output_index")
         if type(index) is int:
             self._next_index = max(self._next_index, index + 1)
-        family, word = family_of(piece.kind)
+        family, word = places.family_of(piece.kind)
         if family is not None and word == "delta" and isinstance(payload.get("delta"), str):
             self._keep(self._said_in(payload, family), payload["delta"])
         edits = self._restated(piece.kind, payload) | self._numbered(payload)
@@ -95,7 +83,7 @@ class ResponsesLeaks(LeakWire):
         if like is None:  # the end of the item, or of the response, says it
             self._unsaid = [*(self._unsaid or ()), *([] if reasoning else [text])]
             return b""
-        family, _ = family_of(like["type"])
+        family, _ = places.family_of(like["type"])
         assert family is not None
         part = self._said_in(like, family)
         self._keep(part, text)
@@ -106,7 +94,7 @@ class ResponsesLeaks(LeakWire):
     def call(self, choice: int, id: str, name: str, arguments: str) -> list[bytes]:  # noqa: ARG002 - as above
         """Return the four events of a call's item."""
         index, self._next_index = self._next_index, self._next_index + 1
-        item = call_item(id, name, arguments)
+        item = places.call_item(id, name, arguments)
         place = {"item_id": item["id"], "output_index": index}
         begun = {**item, "status": "in_progress", "arguments": ""}
         return [
@@ -138,16 +126,16 @@ class ResponsesLeaks(LeakWire):
 
     # Parts.
 
-    def _said_in(self, payload: dict[str, Any], family: Family) -> Part:
+    def _said_in(self, payload: dict[str, Any], family: places.Family) -> places.Part:
         """Return the part that a piece of text belongs to, and note both."""
-        part = part_of(payload, family.parts)
+        part = places.part_of(payload, family.parts)
         if isinstance(payload.get("item_id"), str):
             self._items[payload["item_id"]] = part.item
         self._shown.setdefault(part, [])
         self._last[family.is_reasoning] = payload
         return part
 
-    def _keep(self, part: Part, text: str) -> None:
+    def _keep(self, part: places.Part, text: str) -> None:
         self._size += len(text)
         if self._size > self._most:
             self._shown[part].clear()
@@ -158,42 +146,42 @@ class ResponsesLeaks(LeakWire):
         """Return the changed members of an event that restates text."""
         if (not self._stripped and self._unsaid is None) or self._size > self._most:
             return {}
-        family, word = family_of(kind)
+        family, word = places.family_of(kind)
         if family is not None and word == "done":
-            text = self._text(part_of(payload, family.parts))
-            return {} if text is None else {family.member: text, **without_logprobs(payload)}
-        if kind in PART_EVENTS and isinstance(payload.get("part"), dict):
-            return {"part": self._part(payload["part"], part_of(payload, PART_EVENTS[kind]))}
+            text = self._text(places.part_of(payload, family.parts))
+            return {} if text is None else {family.member: text, **places.without_logprobs(payload)}
+        if kind in places.PART_EVENTS and isinstance(payload.get("part"), dict):
+            return {"part": self._part(payload["part"], places.part_of(payload, places.PART_EVENTS[kind]))}
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
-            return {"item": self._item(payload["item"], part_of(payload, "").item)}
+            return {"item": self._item(payload["item"], places.part_of(payload, "").item)}
         response = payload.get("response")
-        if kind in ENDS and isinstance(response, dict) and isinstance(response.get("output"), list):
+        if kind in places.ENDS and isinstance(response, dict) and isinstance(response.get("output"), list):
             return {"response": {**response, "output": self._output(response["output"])}}
         return {}
 
     def _output(self, items: list[Any]) -> list[Any]:
         if self._unsaid is not None:
-            items = with_text(items, "".join(self._unsaid))
+            items = places.with_text(items, "".join(self._unsaid))
         return [
             self._item(item, self._items.get(str(item.get("id")), at)) if isinstance(item, dict) else item
             for at, item in enumerate(items)
         ]
 
     def _item(self, item: dict[str, Any], number: int | None) -> dict[str, Any]:
-        found = {name: item[name] for name in PART_LISTS if isinstance(item.get(name), list)}
+        found = {name: item[name] for name in places.PART_LISTS if isinstance(item.get(name), list)}
         edited = {
             name: [
-                self._part(part, Part(number, name, at)) if isinstance(part, dict) else part
+                self._part(part, places.Part(number, name, at)) if isinstance(part, dict) else part
                 for at, part in enumerate(parts)
             ]
             for name, parts in found.items()
         }
         return item if edited == found else {**item, **edited}
 
-    def _part(self, part: dict[str, Any], which: Part) -> dict[str, Any]:
+    def _part(self, part: dict[str, Any], which: places.Part) -> dict[str, Any]:
         text = self._text(which)
-        return part if text is None else part_with_text(part, text)
+        return part if text is None else places.part_with_text(part, text)
 
-    def _text(self, part: Part) -> str | None:
+    def _text(self, part: places.Part) -> str | None:
         """Return the sent text of a part; None if all of it was sent."""
         return "".join(self._shown[part]) if part in self._stripped else None

@@ -22,24 +22,8 @@ from wholecall.limits import Limits
 from wholecall.repairing.encoders.responses import ResponsesEncoder
 from wholecall.repairing.items import ItemRewriter, Role, begins_with
 from wholecall.repairing.pieces import Piece
+from wholecall.repairing.responses import places
 from wholecall.repairing.responses.numbering import Numbering
-from wholecall.repairing.responses.places import (
-    CALL_EVENTS,
-    CALL_TEXTS,
-    ENDS,
-    FAMILIES,
-    RUNS,
-    SPOKEN_EVENTS,
-    SPOKEN_ITEMS,
-    bare_kind,
-    cut_response,
-    is_ours,
-    is_output,
-    minted_id,
-    response_claim,
-    response_label,
-    same_label,
-)
 from wholecall.repairing.schema import EVENTS, RESPONSE, stand_ins
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
@@ -52,7 +36,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
     """The rewriter of one Responses stream."""
 
     may_be_answered = True
-    text_frames = begins_with(*(f"{kind}.delta" for kind in FAMILIES))
+    text_frames = begins_with(*(f"{kind}.delta" for kind in places.FAMILIES))
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ResponsesEncoder(), limits, live=live, withheld=withheld)
@@ -98,22 +82,22 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
 
     def _is_answer(self, item: object) -> bool:
         """Return whether an item is the result of a call that was withheld, because it was executed elsewhere."""
-        return is_output(item) and str(item.get("call_id")) in self._answered  # type: ignore[attr-defined]
+        return places.is_output(item) and str(item.get("call_id")) in self._answered  # type: ignore[attr-defined]
 
     def _is_result(self, piece: Piece) -> bool:
-        return is_output((piece.payload or {}).get("item"))
+        return places.is_output((piece.payload or {}).get("item"))
 
     def _is_named(self, piece: Piece) -> bool:
         return (piece.event or "").startswith("response.")
 
     def is_readable(self, piece: Piece) -> bool:
         """Return whether clients can read a frame, bare responses among them."""
-        return super().is_readable(piece) or bare_kind(piece.event, piece.payload or {}) is not None
+        return super().is_readable(piece) or places.bare_kind(piece.event, piece.payload or {}) is not None
 
     def _typed(self, piece: Piece) -> Piece:
         """Return a frame with its type; a bare response is wrapped in the event of its name or status."""
         payload = piece.payload or {}
-        kind = bare_kind(piece.event, payload)
+        kind = places.bare_kind(piece.event, payload)
         if kind is None or payload.get("error") is not None:
             return super()._typed(piece)
         whole = {"type": kind, "response": payload}
@@ -122,8 +106,8 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
     def _is_speech(self, piece: Piece) -> bool:
         item = (piece.payload or {}).get("item")
         if piece.kind not in _ITEMS:
-            return piece.kind.startswith(SPOKEN_EVENTS)
-        if not isinstance(item, dict) or str(item.get("type")) not in SPOKEN_ITEMS:
+            return piece.kind.startswith(places.SPOKEN_EVENTS)
+        if not isinstance(item, dict) or str(item.get("type")) not in places.SPOKEN_ITEMS:
             return False
         index = (piece.payload or {}).get("output_index")
         self._note_spoken(
@@ -132,7 +116,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         return True
 
     def _is_end(self, piece: Piece) -> bool:
-        return piece.kind in ENDS
+        return piece.kind in places.ENDS
 
     @property
     def _has_ended(self) -> bool:
@@ -149,7 +133,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             return Role.LIVES if kind in {"ping", "keepalive"} else Role.PASSES
         if self._begins(kind, payload):
             return Role.BEGINS
-        if kind in ENDS:
+        if kind in places.ENDS:
             return Role.ENDS
         labels = {
             payload.get(name) for name in ("output_index", "item_id") if type(payload.get(name)) in (int, str)
@@ -158,20 +142,20 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             return self._item_role(kind, labels, payload.get("item"))
         if labels & self._slots:
             return Role.BELONGS
-        if not kind.startswith(CALL_EVENTS):
+        if not kind.startswith(places.CALL_EVENTS):
             return Role.PASSES
         self._slots |= labels  # the item was never added
         return Role.OPENS
 
     def _begins(self, kind: str, payload: dict[str, Any]) -> bool:
         """Return whether a response begins: it is created, or another than the last runs, or none did."""
-        if kind not in RUNS:
+        if kind not in places.RUNS:
             return kind == "response.created"
-        running = response_label(payload)
+        running = places.response_label(payload)
         return not self._is_begun or (running is not None and running != self._begun)
 
     def _item_role(self, kind: str, labels: set[Any], item: Any) -> Role:
-        if not is_ours(item):
+        if not places.is_ours(item):
             self._slots -= labels  # the number has a new item
             return Role.PASSES
         ids = {item[name] for name in ("id",) if type(item.get(name)) is str}
@@ -202,14 +186,14 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             return False
         if kind == "response.output_item.done":
             return self._track_done(index, track, payload["item"])
-        if not kind.startswith(CALL_EVENTS):
-            return track.kind not in CALL_TEXTS  # progress of a provider-defined tool
-        if track.kind not in CALL_TEXTS or payload.get("item_id") != track.item_id:
+        if not kind.startswith(places.CALL_EVENTS):
+            return track.kind not in places.CALL_TEXTS  # progress of a provider-defined tool
+        if track.kind not in places.CALL_TEXTS or payload.get("item_id") != track.item_id:
             return False
         if kind.endswith(".delta"):
             return not track.is_restated and track.add(payload.get("delta"))
         track.is_restated = True
-        return kind.endswith(".done") and payload.get(CALL_TEXTS[track.kind]) == track.text
+        return kind.endswith(".done") and payload.get(places.CALL_TEXTS[track.kind]) == track.text
 
     def _track_added(self, index: int, item: dict[str, Any]) -> bool:
         kind = str(item["type"])
@@ -221,8 +205,8 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         track.item_id = self._item_id(item.get("id"))
         if track.item_id is None:
             return False
-        name = item.get("name") if kind in CALL_TEXTS else "-"
-        text = item.get(CALL_TEXTS[kind]) if kind in CALL_TEXTS else ""
+        name = item.get("name") if kind in places.CALL_TEXTS else "-"
+        text = item.get(places.CALL_TEXTS[kind]) if kind in places.CALL_TEXTS else ""
         return text in ("", None) and track.begin(item.get("call_id") or "", {"name": name, "text": ""})
 
     def _item_id(self, id: object) -> str | None:
@@ -239,9 +223,9 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
             track.id,
         ):
             return False
-        if track.kind not in CALL_TEXTS:
+        if track.kind not in places.CALL_TEXTS:
             return True
-        return track.is_restated and (item.get("name"), item.get(CALL_TEXTS[track.kind])) == (
+        return track.is_restated and (item.get("name"), item.get(places.CALL_TEXTS[track.kind])) == (
             track.name,
             track.text,
         )
@@ -250,7 +234,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         payload = piece.payload or {}
         index = payload.get("output_index")
         if (
-            not piece.kind.startswith(CALL_EVENTS)
+            not piece.kind.startswith(places.CALL_EVENTS)
             or not piece.kind.endswith(".delta")
             or "stream_id" in payload
         ):
@@ -281,7 +265,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         if self._done != self._tracks.keys():
             return [("", "", "")]  # a call that was never done
         return [
-            (track.id, track.name, track.text) if track.kind in CALL_TEXTS else (track.id, "", "")
+            (track.id, track.name, track.text) if track.kind in places.CALL_TEXTS else (track.id, "", "")
             for track in self._tracks.values()
         ]
 
@@ -297,7 +281,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         kind, index = piece.kind, payload.get("output_index")
         is_number = type(index) is int
         if self._begins(kind, payload):
-            self._begun = response_label(payload)
+            self._begun = places.response_label(payload)
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
             self._item_ids.clear()
@@ -371,7 +355,7 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         if type(id) is str and id and place not in self._item_ids:
             self._note_id(place, id)
         if place not in self._item_ids:
-            self._note_id(place, minted_id(item, self._begun, place))
+            self._note_id(place, places.minted_id(item, self._begun, place))
         return {} if id == self._item_ids[place] else {"item": {**item, "id": self._item_ids[place]}}
 
     def _note_id(self, place: int, id: str) -> None:
@@ -400,11 +384,16 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         output = self._encoder.output
         n_listed = len(listed)
         listed = [item for item in listed if not self._is_answer(item)]
-        given, ours = ([same_label(item) for item in items if is_ours(item)] for items in (listed, output))
+        given, ours = (
+            [places.same_label(item) for item in items if places.is_ours(item)] for items in (listed, output)
+        )
         if given == ours and len(listed) == n_listed:
             return {}
-        waiting = {str(same_label(item)[1]): item for item in output if is_ours(item)}
-        kept = [waiting.pop(str(same_label(item)[1]), None) if is_ours(item) else item for item in listed]
+        waiting = {str(places.same_label(item)[1]): item for item in output if places.is_ours(item)}
+        kept = [
+            waiting.pop(str(places.same_label(item)[1]), None) if places.is_ours(item) else item
+            for item in listed
+        ]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
         return {"response": {**response, "output": _in_order(whole, output)}}
 
@@ -431,24 +420,24 @@ class ResponsesRewriter(ItemRewriter[ResponsesEncoder]):
         if not _is_completed(payload) or self._executed or not self._losses.is_cut():
             return {}
         assert isinstance(response, dict)
-        return {"type": "response.incomplete", "response": {**response, **cut_response()}}
+        return {"type": "response.incomplete", "response": {**response, **places.cut_response()}}
 
 
 def _in_order(items: list[Any], sent: list[dict[str, Any]]) -> list[Any]:
     """Return items in the order in which they were sent, if all of them were."""
-    places = {str(item.get("id")): place for place, item in enumerate(sent)}
+    sent_at = {str(item.get("id")): place for place, item in enumerate(sent)}
     ids = [str(item.get("id")) if isinstance(item, dict) else "" for item in items]
-    if not places.keys() >= set(ids):
+    if not sent_at.keys() >= set(ids):
         return items
     return [
-        item for _, item in sorted(zip(map(places.__getitem__, ids), items, strict=True), key=itemgetter(0))
+        item for _, item in sorted(zip(map(sent_at.__getitem__, ids), items, strict=True), key=itemgetter(0))
     ]
 
 
 def _is_completed(payload: dict[str, Any]) -> bool:
     """Return whether a frame ends a response that claims to be complete."""
     response = payload.get("response")
-    return isinstance(response, dict) and response_claim(response, str(payload["type"])) == "stop"
+    return isinstance(response, dict) and places.response_claim(response, str(payload["type"])) == "stop"
 
 
 def _is_raised(piece: Piece) -> bool:

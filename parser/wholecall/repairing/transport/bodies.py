@@ -19,8 +19,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any, Final
 
 from wholecall.framing.codings import Decoder, UndecodableError, decoder_for
-from wholecall.repairing import RepairedBody, Repairer, answers, repair_body
-from wholecall.repairing.bodies import most_of_body
+from wholecall.repairing import RepairedBody, Repairer, answers, bodies, repair_body
 from wholecall.repairing.notices import Notices
 from wholecall.repairing.pace import Pace
 
@@ -81,7 +80,7 @@ class Gathering:
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
-        self._most = most_of_body(notices.options.get("limits"))
+        self._most = bodies.most_of_body(notices.options.get("limits"))
         self._data = bytearray()
         self._is_json: bool | None = None
         self._is_full = False

@@ -13,23 +13,19 @@ Blocks come one after the other. A call that its block has closed is emitted at 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Union
+from typing import Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
 
 from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
+from wholecall.dialects import decode, labels
 from wholecall.dialects.anthropic import AnthropicTranslator, InputPiece, Piece, TextPiece, ThinkingPiece
-from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
-from wholecall.dialects.labels import id_label
 from wholecall.framing.frame import Frame
+from wholecall.stream.lanes import words
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
 from wholecall.stream.lanes.rows import LaneCall, Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_events
-from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
-
-if TYPE_CHECKING:
-    from wholecall.stream.lanes.words import Asked
 
 _NAMED: Final = "event: "
 _PIECE: Final = "event: content_block_delta\ndata: "
@@ -37,12 +33,12 @@ _BETWEEN: Final = f"\n\n{_PIECE}"
 
 
 class _Message(msgspec.Struct, gc=False):
-    id: Word
-    model: Word
-    content: NoList = None
+    id: words.Word
+    model: words.Word
+    content: words.NoList = None
     stop_reason: None = None
     container: None = None
-    usage: Counts = None
+    usage: words.Counts = None
 
 
 class _MessageStart(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="message_start"):
@@ -51,14 +47,14 @@ class _MessageStart(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="m
 
 class _Block(msgspec.Struct, gc=False):
     type: Literal["text", "thinking", "tool_use"]
-    id: Union[Id, None] = None
-    name: Union[Name, None] = None
+    id: Union[words.Id, None] = None
+    name: Union[words.Name, None] = None
     input: Union[Annotated[dict[str, Any], msgspec.Meta(max_length=0)], None] = None
-    text: Nothing = None
-    thinking: Nothing = None
-    signature: Nothing = None
-    data: Nothing = None
-    citations: NoList = None
+    text: words.Nothing = None
+    thinking: words.Nothing = None
+    signature: words.Nothing = None
+    data: words.Nothing = None
+    citations: words.NoList = None
     caller: Union[dict[str, Any], None] = None
     toolset_name: None = None
     server_name: None = None
@@ -79,8 +75,8 @@ class _BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
 
 
 class _Signature(msgspec.Struct, gc=False, tag="signature_delta"):
-    signature: Word
-    thinking: Nothing = None
+    signature: words.Word
+    thinking: words.Nothing = None
 
 
 class _Delta(msgspec.Struct, gc=False, tag="content_block_delta"):
@@ -97,7 +93,7 @@ class _Change(msgspec.Struct, gc=False):
 
 class _MessageDelta(msgspec.Struct, gc=False, tag="message_delta"):
     delta: _Change
-    usage: Counts = None
+    usage: words.Counts = None
     message: None = None
 
 
@@ -114,26 +110,26 @@ class _Whole(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
     type: Literal["text", "thinking", "tool_use"]
     text: Union[str, None] = None
-    citations: NoList = None
+    citations: words.NoList = None
     thinking: Union[str, None] = None
-    signature: Union[Word, None] = None
-    id: Union[Id, None] = None
-    name: Union[Name, None] = None
-    input: msgspec.Raw = NO_TEXT
+    signature: Union[words.Word, None] = None
+    id: Union[words.Id, None] = None
+    name: Union[words.Name, None] = None
+    input: msgspec.Raw = decode.NO_TEXT
     caller: Union[dict[str, Any], None] = None
 
 
 class _Body(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="message"):
     """A whole message."""
 
-    id: Word
-    model: Word
+    id: words.Word
+    model: words.Word
     content: list[_Whole]
     stop_reason: str
     role: Any = None
     stop_sequence: Any = None
     container: None = None
-    usage: Counts = None
+    usage: words.Counts = None
 
 
 _body = msgspec.json.Decoder(_Body).decode
@@ -166,7 +162,7 @@ class AnthropicLane(Lane):
     _begins, _n_lines, _prefix = _NAMED.encode(), 2, _PIECE
     _is_repeating = True
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: words.Asked) -> None:
         super().__init__(asked)
         self._block = -1  # the number of the latest block, and its type while it is open
         self._kind = ""
@@ -195,7 +191,7 @@ class AnthropicLane(Lane):
     def _more_piece(self, text: str, _n: int) -> str | None:
         try:
             event = _piece(text)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return None
         delta = event.delta
         is_more = (event.index, type(delta)) == self._label
@@ -206,7 +202,7 @@ class AnthropicLane(Lane):
     def _take(self, frame: Frame, events: list[Event[Any]]) -> bool:
         try:
             event = _any(frame.data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return not self._log and self._take_whole(frame, events)
         is_call = type(event) is _BlockStart and event.content_block.type == "tool_use"
         if not is_call and is_unread(frame):
@@ -222,12 +218,12 @@ class AnthropicLane(Lane):
         """Take a whole message."""
         try:
             body = _body(frame.data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return False
         called = any(block.type == "tool_use" for block in body.content)
         if not self._take_reason(body.stop_reason, called=called):
             return False
-        if id_label(body.id) is None or not self._keep(frame) or (not called and is_unread(frame)):
+        if labels.id_label(body.id) is None or not self._keep(frame) or (not called and is_unread(frame)):
             return False
         self._open_turn(body.id, body.model, events)
         self._count(body.usage)
@@ -242,8 +238,8 @@ class AnthropicLane(Lane):
         if block.type == "thinking":
             self._begin_thought().signature = block.signature
             return bool(block.thinking) and self.think(block.thinking or "", events)
-        text = wire_text(block.input)
-        if block.id is None or id_label(block.id) is None or not block.name or is_blank(text):
+        text = decode.wire_text(block.input)
+        if block.id is None or labels.id_label(block.id) is None or not block.name or decode.is_blank(text):
             return False
         if not self._tell(events):
             return False
@@ -260,7 +256,7 @@ class AnthropicLane(Lane):
 
     def _message_start(self, event: _MessageStart, events: list[Event[Any]]) -> bool:
         message = event.message
-        if self.id or id_label(message.id) is None:
+        if self.id or labels.id_label(message.id) is None:
             return False
         self._open_turn(message.id, message.model, events)
         self._count(message.usage)
@@ -284,7 +280,7 @@ class AnthropicLane(Lane):
         return True
 
     def _call_start(self, block: _Block) -> bool:
-        if block.id is None or id_label(block.id) is None or not block.name or block.input is None:
+        if block.id is None or labels.id_label(block.id) is None or not block.name or block.input is None:
             return False
         call = self._begin(block.id, block.name, None if block.caller is None else {"caller": block.caller})
         if call is None:

@@ -11,7 +11,7 @@ data: [DONE]
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
+from typing import Annotated, Any, Final, Literal, Union
 
 import msgspec
 
@@ -23,24 +23,21 @@ from wholecall.dialects.openai.chat.chunks import CALL_PIECE, TEXT_PIECE, THOUGH
 from wholecall.dialects.openai.chat.translator import THOUGHT, ChatTranslator
 from wholecall.framing.frame import Frame
 from wholecall.machine.kept import Kept
+from wholecall.stream.lanes import words
 from wholecall.stream.lanes.lane import Lane, SdkPiece
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import data_of, is_unread
-from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Nothing, Word
-
-if TYPE_CHECKING:
-    from wholecall.stream.lanes.words import Asked
 
 
 class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: Union[Name, Literal[""], None] = None
+    name: Union[words.Name, Literal[""], None] = None
     arguments: Union[str, None] = None
 
 
 class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     index: Annotated[int, msgspec.Meta(ge=0)]
     function: _Function
-    id: Union[Id, Literal[""], None] = None
+    id: Union[words.Id, Literal[""], None] = None
     type: Union[Literal["function", ""], None] = None
 
 
@@ -51,10 +48,10 @@ class _Delta(msgspec.Struct, gc=False):
     reasoning_content: Union[str, None] = None
     reasoning: Union[str, None] = None
     reasoning_details: Union[Annotated[list[dict[str, Any]], msgspec.Meta(max_length=1)], None] = None
-    refusal: Nothing = None
+    refusal: words.Nothing = None
     function_call: None = None
-    executed_tools: NoList = None
-    toolCalls: NoList = None  # noqa: N815 - Oracle's spelling
+    executed_tools: words.NoList = None
+    toolCalls: words.NoList = None  # noqa: N815 - Oracle's spelling
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -67,20 +64,20 @@ class _Choice(msgspec.Struct, gc=False):
 
 
 class _Groq(msgspec.Struct, gc=False):
-    usage: Counts = None
+    usage: words.Counts = None
     error: None = None
 
 
 class _Chunk(msgspec.Struct, gc=False):
-    id: Word
-    model: Word
+    id: words.Word
+    model: words.Word
     choices: Annotated[list[_Choice], msgspec.Meta(max_length=1)]
     object: Literal["chat.completion.chunk"]
-    usage: Counts = None
+    usage: words.Counts = None
     error: None = None
     x_groq: Union[_Groq, None] = None
     message: None = None
-    toolCalls: NoList = None  # noqa: N815 - Oracle's spelling
+    toolCalls: words.NoList = None  # noqa: N815 - Oracle's spelling
     type: None = None
     prompt_filter_results: None = None
 
@@ -90,9 +87,9 @@ class _Filter(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
     choices: Annotated[list[Any], msgspec.Meta(max_length=0)]
     prompt_filter_results: list[Any]
-    id: Nothing = None
-    model: Nothing = None
-    object: Nothing = None
+    id: words.Nothing = None
+    model: words.Nothing = None
+    object: words.Nothing = None
     created: Literal[0] = 0
     usage: None = None
     service_tier: None = None
@@ -110,12 +107,12 @@ class _First(_Chunk, gc=False, forbid_unknown_fields=True):
 
 
 class _BodyFunction(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: Name
-    arguments: Word
+    name: words.Name
+    arguments: words.Word
 
 
 class _BodyCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    id: Id
+    id: words.Id
     function: _BodyFunction
     type: Union[Literal["function"], None] = None
 
@@ -126,8 +123,8 @@ class _BodyMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     tool_calls: Union[list[_BodyCall], None] = None
     reasoning_content: Union[str, None] = None
     reasoning: Union[str, None] = None
-    refusal: Nothing = None
-    annotations: NoList = None
+    refusal: words.Nothing = None
+    annotations: words.NoList = None
     function_call: None = None
     audio: None = None
 
@@ -144,11 +141,11 @@ class _BodyChoice(msgspec.Struct, gc=False):
 class _Body(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """A whole response."""
 
-    id: Word
-    model: Word
+    id: words.Word
+    model: words.Word
     choices: Annotated[list[_BodyChoice], msgspec.Meta(min_length=1, max_length=1)]
     object: Literal["chat.completion"]
-    usage: Counts = None
+    usage: words.Counts = None
     created: Any = None
     service_tier: Any = None
     system_fingerprint: Any = None
@@ -221,7 +218,7 @@ class ChatLane(Lane):
     _begins, _n_lines, _prefix = b"data: ", 1, "data: "
     _is_repeating = True
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: words.Asked) -> None:
         super().__init__(asked)
         self._detail: Kept | None = None  # of the reasoning, to be sent back
 

@@ -16,11 +16,9 @@ import msgspec
 
 from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
-from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
+from wholecall.dialects import decode, labels, reasons
 from wholecall.dialects.google.gemini.translator import GeminiTranslator
 from wholecall.dialects.google.gemini.views import SPOKEN
-from wholecall.dialects.labels import id_label
-from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import Lane, no_more
 from wholecall.stream.lanes.rows import Row
@@ -30,7 +28,7 @@ from wholecall.stream.lanes.words import Counts, Id, Name, Word
 
 class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     name: Name
-    args: msgspec.Raw = NO_TEXT
+    args: msgspec.Raw = decode.NO_TEXT
     id: Union[Id, None] = None
 
 
@@ -94,7 +92,7 @@ class GeminiLane(Lane):
     def _more_piece(self, text: str, _n: int) -> str | None:
         try:
             frame = _spoken(text)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return None
         [candidate] = frame.candidates
         [part] = candidate.content.parts
@@ -108,11 +106,11 @@ class GeminiLane(Lane):
         text = frame.data
         try:
             said = _any(text) if self.has_begun else _first(text)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return False
         [candidate] = said.candidates
         parts = candidate.content.parts if candidate.content is not None else []
-        if not self.has_begun and (said.responseId is None or id_label(said.responseId) is not None):
+        if not self.has_begun and (said.responseId is None or labels.id_label(said.responseId) is not None):
             self._open_turn(said.responseId, said.modelVersion, events)
         if said.responseId != self.id or self.reason is not None or not self._keep(frame):
             return False
@@ -136,15 +134,15 @@ class GeminiLane(Lane):
     def _take_call(self, part: _Part, events: list[Event[Any]]) -> bool:
         wanted = part.functionCall
         assert wanted is not None
-        text, seal = wire_text(wanted.args), part.thoughtSignature
-        if is_blank(text) or (wanted.id is not None and id_label(wanted.id) is None):
+        text, seal = decode.wire_text(wanted.args), part.thoughtSignature
+        if decode.is_blank(text) or (wanted.id is not None and labels.id_label(wanted.id) is None):
             return False
         call = self._begin(wanted.id, wanted.name, None if seal is None else {"thoughtSignature": seal})
         self._more = no_more
         return call is not None and self.argue(text, events) and self._finish([call], events)
 
     def _take_end(self, raw: str) -> bool:
-        known = turn_reason(raw)
+        known = reasons.turn_reason(raw)
         if known is None or known[0] not in ("stop", "length") or (known[0] == "length" and self.calls):
             return False
         self.reason, self.provider_reason = ("tool_calls" if self.calls else known[0]), raw

@@ -22,21 +22,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Union
+from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.arguments.ladder import read_arguments
-from wholecall.arguments.placeholders import PLACEHOLDER_SIZE
-from wholecall.arguments.strict import read_strict
+from wholecall.arguments import ladder, placeholders, strict
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted
-from wholecall.calls.output.events import ReasoningDelta, TextDelta, TurnFinished, TurnStarted
+from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta, TurnFinished, TurnStarted
 from wholecall.calls.output.turns import Reasoning, Turn
 from wholecall.calls.tools.misfit import Coerced, Misfit
-from wholecall.deltas import Run, UsageSeen
-from wholecall.dialects.decode import UNREADABLE, is_blank
-from wholecall.dialects.labels import id_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall.deltas import Delta, Piecewise, Run, UsageSeen
+from wholecall.dialects import decode, labels, reasons
 from wholecall.framing.base import CR
 from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
@@ -52,13 +48,8 @@ from wholecall.stream.lanes.rows import (
     size_of,
     something,
 )
-from wholecall.stream.lanes.words import CRLF
+from wholecall.stream.lanes.words import CRLF, Asked
 from wholecall.stream.payloads import is_of_fields, quick_text
-
-if TYPE_CHECKING:
-    from wholecall.calls.output.events import Event
-    from wholecall.deltas import Delta, Piecewise
-    from wholecall.stream.lanes.words import Asked
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that differ from their class
 # Bytes of an incomplete event, which are copied at each read: at least this many, and up to this multiple of the
@@ -265,7 +256,7 @@ class Lane:
             return pieces is not None and _AT_ONCE[self._act](self, pieces, events)
         try:
             piece = templates.string(f'"{content}"')
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return False
         return bool(piece) and self._act(self, piece, events)
 
@@ -529,7 +520,9 @@ class Lane:
         size = call.size
         if not size:
             events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
-        elif text[0] == "{" and (not PLACEHOLDER_SIZE < size > len(text) or call.end == self._start):
+        elif text[0] == "{" and (
+            not placeholders.PLACEHOLDER_SIZE < size > len(text) or call.end == self._start
+        ):
             return False
         if size + len(text) + self._n_arguments > _MOST_ARGUMENTS:
             return False
@@ -559,7 +552,7 @@ class Lane:
         begun: list[tuple[LaneCall, str]] = []
         for (id, name, text), extra in zip(wanted, extras, strict=False):
             call = self._begin(id, name, extra)
-            if call is None or id_label(id) is None or is_blank(text):
+            if call is None or labels.id_label(id) is None or decode.is_blank(text):
                 return False
             begun.append((call, text))
             events.append(ToolCallStarted(0, 0, call.index, id, name, "function"))
@@ -580,7 +573,7 @@ class Lane:
                 events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
             raw = call.text
             typed: Any = msgspec.UNSET
-            read = read_strict(raw or "{}", self._policy, self._limits)
+            read = strict.read_strict(raw or "{}", self._policy, self._limits)
             if type(read.value) is not dict or read.flags or not (read.value or self._may_be_empty):
                 return False
             check = check_of(call.name)
@@ -601,7 +594,7 @@ class Lane:
 
     def _take_reason(self, raw: str, *, called: bool) -> bool:
         """Take the reason of the end; return False if it is not a plain reason, or is about calls that did not come."""
-        known = turn_reason(raw)
+        known = reasons.turn_reason(raw)
         if known is None or known[0] not in _PLAIN or (known[0] == "tool_calls") != called:
             return False
         self.reason, self.provider_reason = known
@@ -633,7 +626,7 @@ class Lane:
 
     def _cut(self, call: LaneCall) -> Event[Any]:
         raw = call.text
-        verdict = read_arguments(raw, "open", self._policy, self._limits)
+        verdict = ladder.read_arguments(raw, "open", self._policy, self._limits)
         assert verdict.reason is not None
         return ToolCallDropped(
             0, 0, call.index, call.id, call.name, "function", raw, verdict.reason, verdict.detail

@@ -16,8 +16,7 @@ import msgspec
 
 from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
-from wholecall.dialects.decode import NO_TEXT, UNREADABLE, is_blank, wire_text
-from wholecall.dialects.labels import id_label
+from wholecall.dialects import decode, labels
 from wholecall.dialects.others.ollama import OllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import Lane, no_more
@@ -30,7 +29,7 @@ _Count = Union[int, None]
 
 class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     name: Name
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
     index: _Count = None
 
 
@@ -94,7 +93,7 @@ class OllamaLane(Lane):
     def _more_piece(self, text: str, _n: int) -> str | None:
         try:
             key, piece = piece_of(text)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return None
         return piece if piece and key == self._label else None
 
@@ -102,7 +101,7 @@ class OllamaLane(Lane):
         text, is_first = frame.data, not self.has_begun
         try:
             line = _first(text) if is_first else _any(text)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return False
         if self.reason is not None or not self._keep(frame):
             return False
@@ -119,11 +118,11 @@ class OllamaLane(Lane):
         return taken and (not line.done or self._take_end(line))
 
     def _take_call(self, wanted: _Call, events: list[Event[Any]]) -> bool:
-        text = wire_text(wanted.function.arguments)
+        text = decode.wire_text(wanted.function.arguments)
         is_alone = (
             wanted.id is None and wanted.function.index is None
         )  # otherwise the index may say that it came before
-        if is_blank(text) or not (is_alone or id_label(wanted.id) is not None):
+        if decode.is_blank(text) or not (is_alone or labels.id_label(wanted.id) is not None):
             return False
         call = self._begin(wanted.id, wanted.function.name)
         self._more = no_more

@@ -16,24 +16,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Union
+from typing import Annotated, Any, ClassVar, Final, Literal, Union
 
 import msgspec
 
 from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
-from wholecall.dialects.decode import UNREADABLE, string_text
-from wholecall.dialects.labels import id_label
+from wholecall.dialects import decode, labels
 from wholecall.dialects.openai.responses.events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
 from wholecall.stream.lanes.rows import Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_events
-from wholecall.stream.lanes.words import Counts, Id, Name, NoList, Word
-
-if TYPE_CHECKING:
-    from wholecall.stream.lanes.words import Asked
+from wholecall.stream.lanes.words import Asked, Counts, Id, Name, NoList, Word
 
 _NAMED: Final = "event: "
 _NO_PIECE: Final = "event: none\n"  # no event begins so
@@ -253,7 +249,7 @@ class ResponsesLane(Lane):
     def _more_piece(self, text: str, n: int) -> str | None:
         try:
             event = _piece(text)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return None
         if event.sequence_number != self._number + n:
             return None
@@ -272,7 +268,7 @@ class ResponsesLane(Lane):
             return True
         try:
             event = _any(frame.data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return not self._log and self._take_whole(frame, events)
         kind = type(event)
         is_next = event.sequence_number == self._number and not self._is_whole
@@ -294,11 +290,15 @@ class ResponsesLane(Lane):
         """Take a whole response."""
         try:
             body = _body(frame.data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return False
         calls = [item for item in body.output if type(item) is _Call]
         others = body.output[: len(body.output) - len(calls)]
-        if any(type(item) is _Call for item in others) or id_label(body.id) is None or not self._keep(frame):
+        if (
+            any(type(item) is _Call for item in others)
+            or labels.id_label(body.id) is None
+            or not self._keep(frame)
+        ):
             return False
         self._open_turn(body.id, body.model, events)
         self.usage.update(body.usage or {})
@@ -308,9 +308,9 @@ class ResponsesLane(Lane):
             self._take_speech(item, events) for item in others
         ):
             return False
-        if any(item.status == "in_progress" or id_label(item.id) is None for item in calls):
+        if any(item.status == "in_progress" or labels.id_label(item.id) is None for item in calls):
             return False
-        wanted = [(item.call_id, item.name, string_text(item.arguments)) for item in calls]
+        wanted = [(item.call_id, item.name, decode.string_text(item.arguments)) for item in calls]
         extras = [{"item_id": item.id} for item in calls]
         return self._take_calls(wanted, events, extras)
 
@@ -326,7 +326,7 @@ class ResponsesLane(Lane):
 
     def _created(self, event: _Created, events: list[Event[Any]]) -> bool:
         response = event.response
-        if self.id or id_label(response.id) is None or response.output or response.model is None:
+        if self.id or labels.id_label(response.id) is None or response.output or response.model is None:
             return False
         self._open_turn(response.id, response.model, events)
         return True
@@ -350,7 +350,11 @@ class ResponsesLane(Lane):
         return self._opens(self.text, (TextPiece, "text", None), Lane.say)
 
     def _call_added(self, item: _Call, index: int) -> bool:
-        if id_label(item.id) is None or id_label(item.call_id) is None or bytes(item.arguments) != b'""':
+        if (
+            labels.id_label(item.id) is None
+            or labels.id_label(item.call_id) is None
+            or bytes(item.arguments) != b'""'
+        ):
             return False
         call = self._begin(item.call_id, item.name, {"item_id": item.id})
         if call is None:
@@ -382,7 +386,7 @@ class ResponsesLane(Lane):
     def _call_done(self, item: _Call, opened: _Call, events: list[Event[Any]]) -> bool:
         call = self.calls[-1]
         is_same = (item.call_id, item.name) == (opened.call_id, opened.name) and item.status != "in_progress"
-        is_whole = bool(call.size) and string_text(item.arguments) == call.text
+        is_whole = bool(call.size) and decode.string_text(item.arguments) == call.text
         return is_same and is_whole and self._finish([call], events)
 
     def _thought_done(self, item: _Reasoning) -> bool:

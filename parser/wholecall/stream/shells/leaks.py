@@ -12,19 +12,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from wholecall.calls.output.events import TERMINAL, ReasoningDelta, TextDelta, TurnFinished
+from wholecall.calls.output.events import TERMINAL, Event, ReasoningDelta, TextDelta, TurnFinished
 from wholecall.limits import Limits
+from wholecall.text import formats, rules
 from wholecall.text.engine import TextEngine
-from wholecall.text.formats import FORMATS
 from wholecall.text.outputs import Shown, Unread, Written
-from wholecall.text.rules import rules_of
 from wholecall.text.tools import Declared
 from wholecall.types import CUT_REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wholecall.calls.output.events import Event
     from wholecall.text.records import Format
     from wholecall.text.source import Ended
 
@@ -113,13 +111,13 @@ class _Reading(NamedTuple):
 def _asked(found: set[str], text: str) -> Iterator[Format]:
     """Yield the formats that have one of these openers; formats that the text distinguishes come first."""
     names = [name for literal, name in _TELLING if literal in text]
-    for name in dict.fromkeys([*names, *FORMATS]):
-        if not found.isdisjoint(_openers(FORMATS[name])):
-            yield FORMATS[name]
+    for name in dict.fromkeys([*names, *formats.FORMATS]):
+        if not found.isdisjoint(_openers(formats.FORMATS[name])):
+            yield formats.FORMATS[name]
 
 
 def _reading(format_: Format, text: str, ended: Ended) -> _Reading:
-    engine = TextEngine(rules_of(format_, frozenset()), _AnyTool(), Limits())
+    engine = TextEngine(rules.rules_of(format_, frozenset()), _AnyTool(), Limits())
     outputs = [*engine.feed(text), *engine.close(ended)]
     n_calls, n_unread = (sum(isinstance(one, kind) for one in outputs) for kind in (Written, Unread))
     n_shown = sum(len(one.text) for one in outputs if isinstance(one, Shown))
@@ -136,4 +134,6 @@ def _is_strong(opener: str) -> bool:
     return not opener[0].isalpha() and opener[0] != "*" and any(map(str.isalpha, opener))
 
 
-_STRONG: Final = tuple(dict.fromkeys(opener for format_ in FORMATS.values() for opener in _openers(format_)))
+_STRONG: Final = tuple(
+    dict.fromkeys(opener for format_ in formats.FORMATS.values() for opener in _openers(format_))
+)

@@ -10,7 +10,7 @@ asynchronous feeding works under any.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
@@ -19,8 +19,6 @@ from wholecall.errors import Uncopyable
 from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
     from wholecall.calls.output.events import Event
 
 ChunkT = TypeVar("ChunkT")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from wholecall.arguments.verdict import ArgsT
 from wholecall.stream.options import ParserOptions, for_turns
 from wholecall.stream.parser import ToolCallParser
+from wholecall.stream.shells import sources
 from wholecall.stream.shells.found import Found
-from wholecall.stream.shells.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from wholecall.calls.output.events import Event
     from wholecall.calls.tools.tool import AnyTools, TypedTools
-    from wholecall.stream.shells.sources import AsyncSource, Source
 
 ChunkT = TypeVar("ChunkT")
 
@@ -57,10 +56,10 @@ class _Wrapper(Found[ArgsT], Generic[ChunkT, ArgsT]):
 class WrappedStream(_Wrapper[ChunkT, ArgsT]):
     """A stream whose chunks pass unchanged; see `wrap`."""
 
-    _feeding: Feeding[ChunkT]
+    _feeding: sources.Feeding[ChunkT]
 
     def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
-        super().__init__(Feeding(parser, source))
+        super().__init__(sources.Feeding(parser, source))
 
     def __iter__(self) -> Generator[ChunkT]:
         try:
@@ -88,11 +87,11 @@ class WrappedStream(_Wrapper[ChunkT, ArgsT]):
 class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
     """An asynchronous stream whose chunks pass unchanged; see `wrap`."""
 
-    _feeding: AsyncFeeding[ChunkT]
+    _feeding: sources.AsyncFeeding[ChunkT]
     _guarded = False  # by an `async with`
 
     def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
-        super().__init__(AsyncFeeding(parser, source))
+        super().__init__(sources.AsyncFeeding(parser, source))
 
     def __aiter__(self) -> AsyncIterator[ChunkT]:
         return self._feeding if self._guarded else self._guarding()
@@ -157,23 +156,35 @@ class _EitherStream(WrappedStream[ChunkT, ArgsT]):
 
 @overload
 def wrap(
-    stream: Source[ChunkT], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    stream: sources.Source[ChunkT],
+    dialect: str = ...,
+    *,
+    tools: None = None,
+    **options: Unpack[ParserOptions],
 ) -> WrappedStream[ChunkT, dict[str, Any]]: ...
 @overload
 def wrap(
-    stream: Source[ChunkT], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+    stream: sources.Source[ChunkT],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
 ) -> WrappedStream[ChunkT, ArgsT]: ...
 @overload
 def wrap(
-    stream: Source[ChunkT], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    stream: sources.Source[ChunkT], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
 ) -> WrappedStream[ChunkT, Any]: ...
 @overload
 def wrap(
-    stream: AsyncSource[ChunkT], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    stream: sources.AsyncSource[ChunkT],
+    dialect: str = ...,
+    *,
+    tools: None = None,
+    **options: Unpack[ParserOptions],
 ) -> AsyncWrappedStream[ChunkT, dict[str, Any]]: ...
 @overload
 def wrap(
-    stream: AsyncSource[ChunkT],
+    stream: sources.AsyncSource[ChunkT],
     dialect: str = ...,
     *,
     tools: TypedTools[ArgsT],
@@ -181,7 +192,11 @@ def wrap(
 ) -> AsyncWrappedStream[ChunkT, ArgsT]: ...
 @overload
 def wrap(
-    stream: AsyncSource[ChunkT], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    stream: sources.AsyncSource[ChunkT],
+    dialect: str = ...,
+    *,
+    tools: AnyTools,
+    **options: Unpack[ParserOptions],
 ) -> AsyncWrappedStream[ChunkT, Any]: ...
 def wrap(
     stream: Any, dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
@@ -224,9 +239,9 @@ def wrap(
         UnknownDialect: the dialect or the framing is not known.
         ValueError, ImportError: the content of `tools` does not describe tools.
     """
-    kinds = (is_synchronous(stream), is_asynchronous(stream))
+    kinds = (sources.is_synchronous(stream), sources.is_asynchronous(stream))
     if not any(kinds):
-        raise TypeError(advice(stream))
+        raise TypeError(sources.advice(stream))
     wrapper = _WRAPPERS[kinds]
     return wrapper(stream, ToolCallParser(dialect, tools=tools, **for_turns(options)))
 

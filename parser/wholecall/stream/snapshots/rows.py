@@ -30,16 +30,7 @@ from msgspec.structs import asdict, astuple
 
 from wholecall.errors import BadSnapshot
 from wholecall.framing.base import BytesLike, checked
-from wholecall.stream.snapshots.shapes import (
-    Asked,
-    converted,
-    folded,
-    listed,
-    row_of,
-    shape_of,
-    state_of,
-    unfolded,
-)
+from wholecall.stream.snapshots import shapes
 
 _MAGIC: Final = "wholecall.snapshot.1"  # with the number of the format
 _UTF8: Final = ("utf-8", "surrogatepass")
@@ -60,7 +51,7 @@ def sealed(options: msgspec.Struct, roots: list[object]) -> bytes:
         body = encoded([[*writing.shapes], made, rows])
     except ValueError as error:  # also BadSnapshot, and a number that Python does not write
         raise TypeError(f"a snapshot cannot hold this state: {error}") from None
-    return msgspec.msgpack.encode([_MAGIC, shape_of(type(options)), crc32(body), body])
+    return msgspec.msgpack.encode([_MAGIC, shapes.shape_of(type(options)), crc32(body), body])
 
 
 def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
@@ -68,12 +59,12 @@ def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
     magic, shape, checksum, body = decoded(checked(data), tuple[str, int, int, bytes])
     if magic != _MAGIC:
         raise BadSnapshot(f"this is no snapshot of a parser that this version can read; it reads {_MAGIC}")
-    if shape != shape_of(kind):
+    if shape != shapes.shape_of(kind):
         raise BadSnapshot(_ANOTHER)
     if checksum != crc32(body):
         raise BadSnapshot("the snapshot is damaged")
     numbers, made, rows = decoded(body, tuple[list[int], Any, list[list[Any]]])
-    return converted(made, kind, None), Reading(numbers, rows)
+    return shapes.converted(made, kind, None), Reading(numbers, rows)
 
 
 def encoded(value: Any) -> bytes:
@@ -118,17 +109,20 @@ class Writing:
 
     def _row(self, value: Any) -> tuple[Any, ...]:
         cls: Any = type(value)
-        shape = self.shapes.setdefault(shape_of(cls), len(self.shapes))
-        return (shape, *astuple(converted(state_of(value, cls), row_of(cls), self._packed)))
+        shape = self.shapes.setdefault(shapes.shape_of(cls), len(self.shapes))
+        return (
+            shape,
+            *astuple(shapes.converted(shapes.state_of(value, cls), shapes.row_of(cls), self._packed)),
+        )
 
-    def _packed(self, kind: Asked, value: Any) -> Any:
+    def _packed(self, kind: shapes.Asked, value: Any) -> Any:
         if not kind.classes:
-            return folded(value)
+            return shapes.folded(value)
         is_met = id(value) in self._numbers  # a root may be of a subclass, which a new parser also has
         if not (isinstance(value, kind.classes) if is_met else type(value) in kind.classes):
             raise BadSnapshot(f"a {type(value).__name__} stands there")
         if kind.items:
-            return sorted(converted([*value], kind.items, self._packed), key=repr)
+            return sorted(shapes.converted([*value], kind.items, self._packed), key=repr)
         if isinstance(value, msgspec.Struct):
             return self._row(value)
         number = self._numbers.setdefault(id(value), len(self._objects))
@@ -162,16 +156,16 @@ class Reading:
         if not isinstance(row, (list, tuple)) or not row or type(row[0]) is not int:
             raise BadSnapshot("a row was expected")
         for cls in classes:
-            if self._shapes[row[0] : row[0] + 1] == [shape_of(cls)]:
-                return cls, asdict(converted(row[1:], row_of(cls), self._read))
+            if self._shapes[row[0] : row[0] + 1] == [shapes.shape_of(cls)]:
+                return cls, asdict(shapes.converted(row[1:], shapes.row_of(cls), self._read))
         raise BadSnapshot(_ANOTHER)
 
-    def _read(self, kind: Asked, data: Any) -> Any:
+    def _read(self, kind: shapes.Asked, data: Any) -> Any:
         if not kind.classes:
-            return unfolded(data)
+            return shapes.unfolded(data)
         cls = kind.classes[0]
         if kind.items:
-            return cls(converted(data, kind.items, self._read))
+            return cls(shapes.converted(data, kind.items, self._read))
         if not issubclass(cls, msgspec.Struct):
             return self._at(data, cls)
         cls, fields = self._fields(kind.classes, data)
@@ -179,7 +173,7 @@ class Reading:
 
     def _at(self, number: Any, cls: type) -> Any:
         if number == len(self._objects) < len(self._rows):
-            again = cls if listed(cls, "DERIVED") else partial(object.__new__, cls)
+            again = cls if shapes.listed(cls, "DERIVED") else partial(object.__new__, cls)
             self._objects.append(self._makers.get(cls, again)())
         is_known = type(number) is int and 0 <= number < len(self._objects)
         if is_known and isinstance(self._objects[number], cls):

@@ -31,10 +31,8 @@ from typing import Any, Final, Literal, Union
 import msgspec
 
 from wholecall.deltas import CallClosed, CallRefused, CallSeen, Delta, Slot
-from wholecall.dialects.decode import is_blank, wire_text
+from wholecall.dialects import decode, labels, remembered
 from wholecall.dialects.google.gemini.views import Call, Piece, either
-from wholecall.dialects.labels import id_label, name_label
-from wholecall.dialects.remembered import keep_piece
 from wholecall.limits import Limits
 from wholecall.types import DropReason
 
@@ -253,7 +251,7 @@ def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
     if type(string) is str:
         if goes_on is None:
             return _Leaf([string], is_string=True)
-        keep_piece(goes_on.parts, string)
+        remembered.keep_piece(goes_on.parts, string)
         return goes_on
     text = _scalar(piece) if string is None else ""
     if goes_on is not None and (text is None or (text == "null" and not _nulls(piece))):
@@ -309,7 +307,7 @@ class _Streamed(msgspec.Struct):
     def take(self, call: Call, *, replaced: bool) -> None:
         """Build the arguments in a part."""
         builder = self.builder
-        if not is_blank(wire_text(call.args)):
+        if not decode.is_blank(decode.wire_text(call.args)):
             builder.refuse("incomplete_input", "an object came beside the pieces of the arguments")
         pieces = call.pieces()
         if pieces is None:
@@ -339,16 +337,16 @@ class StreamedCalls:
 
     def goes_on(self, number: int, call: Call) -> bool:
         """Return whether the part is a piece of an open call: it has no name, or the same one and values."""
-        streamed, name = self._open.get(number), name_label(call.name)
+        streamed, name = self._open.get(number), labels.name_label(call.name)
         if not streamed or name is None:
             return bool(streamed)
-        return call.in_pieces and name == self._of(number, id_label(call.id)).name
+        return call.in_pieces and name == self._of(number, labels.id_label(call.id)).name
 
     def begin(
         self, number: int, slot: int, call: Call, extra: dict[str, Any], *, replaced: bool
     ) -> list[Delta]:
         """Open a call with its first part."""
-        id_, name = id_label(call.id), name_label(call.name)
+        id_, name = labels.id_label(call.id), labels.name_label(call.name)
         builder = ArgumentsBuilder()
         if sum(map(len, self._open.values())) >= _MAX_OPEN:
             builder.refuse("too_many_calls", f"more than {_MAX_OPEN} calls are streamed at once")
@@ -359,7 +357,7 @@ class StreamedCalls:
 
     def go_on(self, number: int, call: Call, extra: dict[str, Any], *, replaced: bool) -> list[Delta]:
         """Add a part to an open call; `replaced` says that its frame held bytes that are not UTF-8."""
-        return self._add(number, self._of(number, id_label(call.id)), call, extra, replaced=replaced)
+        return self._add(number, self._of(number, labels.id_label(call.id)), call, extra, replaced=replaced)
 
     def _of(self, number: int, id: str | None) -> _Streamed:
         """Return the open call of an id, else the call of the last piece."""
@@ -369,7 +367,7 @@ class StreamedCalls:
     def _add(
         self, number: int, streamed: _Streamed, call: Call, extra: dict[str, Any], *, replaced: bool
     ) -> list[Delta]:
-        id_ = id_label(call.id)
+        id_ = labels.id_label(call.id)
         self._open[number].remove(streamed)
         self._open[number].append(streamed)
         streamed.stop = "none" if streamed.stop == "none" else "refuted"

@@ -29,45 +29,28 @@ from typing import Any
 
 import msgspec
 
-from wholecall.deltas import (
-    DONE,
-    BlockKept,
-    CallRefused,
-    CallWhole,
-    Delta,
-    Finish,
-    Piecewise,
-    ReasoningFragment,
-    TextFragment,
-    UsageSeen,
-    by_transport,
-)
-from wholecall.dialects import report
-from wholecall.dialects.decode import UNREADABLE, decode, dumped, wire_text
+from wholecall import deltas
+from wholecall.dialects import decode, labels, pieces, reasons, report, whole_calls
 from wholecall.dialects.google.gemini import views
 from wholecall.dialects.google.gemini.streamed import StreamedCalls
 from wholecall.dialects.google.gemini.views import WireParts, either
-from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
-from wholecall.dialects.pieces import NO_PIECE, Key, PieceTranslator, Read
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind
 
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
-_PARTS = Manner(grows=True)
+_PARTS = whole_calls.Manner(grows=True)
 _ANSWER = "text"  # the block of signatures on visible text: they are not a thought's
 _speaks, _calls = views.SPOKEN.decode, views.CALLED.decode
 
 
-class GeminiTranslator(PieceTranslator):
+class GeminiTranslator(pieces.PieceTranslator):
     """Frames of one stream to deltas; it numbers the calls, as the wire does not."""
 
     decoder = msgspec.json.Decoder(views.Frame)
 
     _malformed: set[int]
     _streamed: StreamedCalls
-    _whole_calls: WholeCalls
+    _whole_calls: whole_calls.WholeCalls
     _replaced: bool = False  # the current frame holds bytes that are not UTF-8
 
     DERIVED = frozenset({"_counts"})  # which are reported at the end of each read
@@ -79,50 +62,50 @@ class GeminiTranslator(PieceTranslator):
     def _clear(self) -> None:
         self._malformed = set()  # candidates whose malformed call was reported
         self._streamed = StreamedCalls()
-        self._whole_calls = WholeCalls()
+        self._whole_calls = whole_calls.WholeCalls()
 
-    def _reader(self, _event: str) -> Read:
+    def _reader(self, _event: str) -> pieces.Read:
         return self._spoken
 
-    def _spoken(self, data: str) -> tuple[Key, str]:
+    def _spoken(self, data: str) -> tuple[pieces.Key, str]:
         """Read a frame of the answer that is open, if it holds a piece of text, and perhaps counts."""
         frame = _speaks(data)
         if not self._goes_on(frame):
-            return NO_PIECE
+            return pieces.NO_PIECE
         [candidate] = frame.candidates
         [part] = candidate.content.parts
         if part.text and frame.usageMetadata:
             self._count(frame.usageMetadata)
         return (candidate.index, part.thought), part.text
 
-    def in_common(self, key: Key) -> Piecewise:
+    def in_common(self, key: pieces.Key) -> deltas.Piecewise:
         """Return the common fields of a text's pieces; nothing else of the answer changes at later pieces."""
-        number, thought = choice_label(key[0]), key[1]
+        number, thought = labels.choice_label(key[0]), key[1]
         self._streamed.no_stop(number)
-        return ReasoningFragment(number, "") if thought else TextFragment(number, "")
+        return deltas.ReasoningFragment(number, "") if thought else deltas.TextFragment(number, "")
 
     def _goes_on(self, frame: views.Usual[Any]) -> bool:
         """Return whether a frame is one more of the answer that is open."""
         return frame.responseId == self._key and self._open
 
-    def _called(self, data: str) -> list[Delta] | None:
+    def _called(self, data: str) -> list[deltas.Delta] | None:
         try:
             frame = _calls(data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return None
         [candidate] = frame.candidates
-        number, parts = choice_label(candidate.index), candidate.content.parts
-        names = [name_label(part.functionCall.name) for part in parts]
+        number, parts = labels.choice_label(candidate.index), candidate.content.parts
+        names = [labels.name_label(part.functionCall.name) for part in parts]
         if not self._goes_on(frame) or None in names:
             return None
         self._streamed.no_stop(number)
         self._whole_calls.next_frame()
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         for name, part in zip(names, parts, strict=True):
             call, seal = part.functionCall, part.thoughtSignature
             extra = {} if seal is None else {"thoughtSignature": seal}
-            deltas += self._whole(_call_of(number, call.id, name, wire_text(call.args), extra))
-        return deltas + self._whole_calls.end_frame(number) + report.usage(frame.usageMetadata)
+            told += self._whole(_call_of(number, call.id, name, decode.wire_text(call.args), extra))
+        return told + self._whole_calls.end_frame(number) + report.usage(frame.usageMetadata)
 
     def _count(self, usage: dict[str, Any]) -> None:
         """Keep the counts of a piece's frame until the run ends: later ones of the same names replace them."""
@@ -132,26 +115,29 @@ class GeminiTranslator(PieceTranslator):
         else:
             counts.append(usage)
 
-    def _counted(self) -> list[Delta]:
+    def _counted(self) -> list[deltas.Delta]:
         """Report the counts of the pieces so far."""
         counts, self._counts = self._counts, []
-        return [UsageSeen(usage) for usage in counts]
+        return [deltas.UsageSeen(usage) for usage in counts]
 
-    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         return super().translate_texts(texts, like) + self._counted()
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame."""
         self._runs.stop()
         return self._counted() + self._any(frame)
 
-    def _any(self, frame: Frame) -> list[Delta]:
+    def _any(self, frame: Frame) -> list[deltas.Delta]:
         self._replaced = frame.replaced
         try:
             view = self.decoder.decode(frame.data)
-        except UNREADABLE as error:
-            if isinstance(error, msgspec.ValidationError) and decode(self.decoder, frame.data) is not None:
+        except decode.UNREADABLE as error:
+            if (
+                isinstance(error, msgspec.ValidationError)
+                and decode.decode(self.decoder, frame.data) is not None
+            ):
                 self._streamed.lose()  # a member of a wrong type counts as absent
             return self._slowly(frame)
         return self._take(view, frame)
@@ -164,23 +150,23 @@ class GeminiTranslator(PieceTranslator):
         """Note that a frame was lost: calls without arguments may have got some in it."""
         self._whole_calls.lose()
 
-    def close(self) -> list[Delta]:
+    def close(self) -> list[deltas.Delta]:
         """Report how open calls ended: a part is whole, but a call built of pieces may only look whole."""
         return [*self._whole_calls.no_repeats(), *self._whole_calls.end(), *self._streamed.give_up()]
 
-    def _done(self) -> list[Delta]:
-        return by_transport(self._end())
+    def _done(self) -> list[deltas.Delta]:
+        return deltas.by_transport(self._end())
 
-    def _end(self) -> list[Delta]:
-        deltas = self.close()
+    def _end(self) -> list[deltas.Delta]:
+        told = self.close()
         self._clear()
-        return deltas + super()._end()
+        return told + super()._end()
 
-    def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
+    def _begin(self, id_: str | None = None, model: object = None) -> list[deltas.Delta]:
         """Begin an answer; an open one on the connection ends."""
         return (self.close() if self._open else []) + super()._begin(id_, model)
 
-    def _take(self, view: Any, frame: Frame) -> list[Delta]:
+    def _take(self, view: Any, frame: Frame) -> list[deltas.Delta]:
         response: views.Response = (
             view if view.response is None or view.candidates is not None else view.response
         )
@@ -188,80 +174,91 @@ class GeminiTranslator(PieceTranslator):
             return self._streamed.show() + report.error(error)
         feedback = either(response.feedback, response.snake_feedback)
         usage = either(response.usage, response.snake_usage)
-        key = id_label(either(response.id, response.snake_id))
+        key = labels.id_label(either(response.id, response.snake_id))
         if response.candidates is feedback is usage is key is None:
             return self._other(view, frame, frame.event) if self._open else []
         if key is None and self._key is not None and response.candidates:
             self._streamed.lose()  # they may belong to another answer, perhaps with its finish reason
-        deltas = self._opened(key, either(response.model, response.snake_model))
+        told = self._opened(key, either(response.model, response.snake_model))
         self._streamed.next_frame()
         wire = WireParts(frame.data)
-        by_number = sorted(enumerate(response.candidates or ()), key=lambda one: choice_label(one[1].index))
+        by_number = sorted(
+            enumerate(response.candidates or ()), key=lambda one: labels.choice_label(one[1].index)
+        )
         for place, candidate in by_number:
-            deltas += self._candidate(choice_label(candidate.index), candidate, wire.of(place))
-        blocked = text_label(either(feedback.reason, feedback.snake_reason)) if feedback is not None else None
+            told += self._candidate(labels.choice_label(candidate.index), candidate, wire.of(place))
+        blocked = (
+            labels.text_label(either(feedback.reason, feedback.snake_reason))
+            if feedback is not None
+            else None
+        )
         if blocked is not None:  # a prompt; it has no candidates, and its reason is the turn's
-            deltas.append(Finish(0, "content_filter", blocked))
-        return deltas + report.usage(usage)
+            told.append(deltas.Finish(0, "content_filter", blocked))
+        return told + report.usage(usage)
 
     def _candidate(
         self, number: int, candidate: views.Candidate, wire: Callable[[int], dict[str, Any]]
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         parts = (candidate.content.parts if candidate.content is not None else None) or []
         self._whole_calls.next_frame()
-        deltas = [delta for n, part in enumerate(parts) for delta in self._part(number, part, wire, n)]
-        return deltas + self._whole_calls.end_frame(number) + self._finish(number, candidate)
+        told = [delta for n, part in enumerate(parts) for delta in self._part(number, part, wire, n)]
+        return told + self._whole_calls.end_frame(number) + self._finish(number, candidate)
 
-    def _finish(self, number: int, candidate: views.Candidate) -> list[Delta]:
-        known = turn_reason(either(candidate.reason, candidate.snake_reason))
+    def _finish(self, number: int, candidate: views.Candidate) -> list[deltas.Delta]:
+        known = reasons.turn_reason(either(candidate.reason, candidate.snake_reason))
         if known is None:
             self._streamed.no_stop(number)
             return []
-        deltas = self._whole_calls.finish(number, known[0])
+        told = self._whole_calls.finish(number, known[0])
         if known[0] == "stop":
             self._streamed.stop(number)
         else:
-            deltas += self._streamed.close(number, "truncated")
+            told += self._streamed.close(number, "truncated")
         if known[1] == _MALFORMED and number not in self._malformed:
             self._malformed.add(number)
-            deltas.append(self._unread(number, either(candidate.message, candidate.snake_message)))
-        return [*deltas, Finish(number, *known)]
+            told.append(self._unread(number, either(candidate.message, candidate.snake_message)))
+        return [*told, deltas.Finish(number, *known)]
 
-    def _unread(self, number: int, message: object = None) -> CallRefused:
-        detail, text = "the provider could not read the call that the model wrote", text_label(message) or ""
-        return CallRefused(number, self._whole_calls.new_slot(), None, "unparseable", detail, text)
+    def _unread(self, number: int, message: object = None) -> deltas.CallRefused:
+        detail, text = (
+            "the provider could not read the call that the model wrote",
+            labels.text_label(message) or "",
+        )
+        return deltas.CallRefused(number, self._whole_calls.new_slot(), None, "unparseable", detail, text)
 
     def _part(
         self, number: int, part: views.Part, wire: Callable[[int], dict[str, Any]], n: int
-    ) -> list[Delta]:
+    ) -> list[deltas.Delta]:
         call: views.Call | None = either(part.call, part.snake_call)
         if call is not None:
             return self._function_call(number, call, part.kept)
         called = self._server_call(number, part)
         if called == [] or (called is None and part.text is not None):
             return called or _spoken(number, part)
-        kept = [BlockKept(number, value)] if (value := wire(n)) else []
+        kept = [deltas.BlockKept(number, value)] if (value := wire(n)) else []
         if called is None and kept:
             called = [] if part.quiet else report.unknown(number)
         return _spoken(number, part) if called is None else [*called, *kept]
 
-    def _server_call(self, number: int, part: views.Part) -> list[Delta] | None:
+    def _server_call(self, number: int, part: views.Part) -> list[deltas.Delta] | None:
         """Return the deltas of a call that the provider executes, none if it is a duplicate; None of any other part."""
         code: views.Code | None = either(part.code, part.snake_code)
         tool: views.Tool | None = either(part.tool, part.snake_tool)
         if code is not None:
             kept = part.kept if code.language is None else part.kept | {"language": code.language}
-            text = dumped({"input": code.code}) if code.code is not None else ""
+            text = decode.dumped({"input": code.code}) if code.code is not None else ""
             return self._whole(_call_of(number, code.id, "code_execution", text, kept, "server"))
         if tool is not None:
-            name = name_label(either(tool.type, tool.snake_type))
-            return self._whole(_call_of(number, tool.id, name, wire_text(tool.args), part.kept, "server"))
+            name = labels.name_label(either(tool.type, tool.snake_type))
+            return self._whole(
+                _call_of(number, tool.id, name, decode.wire_text(tool.args), part.kept, "server")
+            )
         return None
 
-    def _function_call(self, number: int, call: views.Call, extra: dict[str, Any]) -> list[Delta]:
+    def _function_call(self, number: int, call: views.Call, extra: dict[str, Any]) -> list[deltas.Delta]:
         if self._streamed.goes_on(number, call):
             return self._streamed.go_on(number, call, extra, replaced=self._replaced)
-        name, text = name_label(call.name), wire_text(call.args)
+        name, text = labels.name_label(call.name), decode.wire_text(call.args)
         if name is None and not (text or call.in_pieces):
             return []  # the end of a call that is over, or a heartbeat
         if call.in_pieces or call.more:
@@ -269,20 +266,22 @@ class GeminiTranslator(PieceTranslator):
             return self._streamed.begin(number, slot, call, extra, replaced=self._replaced)
         return self._whole(_call_of(number, call.id, name, text, extra))
 
-    def _whole(self, call: CallWhole) -> list[Delta]:
+    def _whole(self, call: deltas.CallWhole) -> list[deltas.Delta]:
         return self._whole_calls.add(call, of=_PARTS)
 
 
 def _call_of(
     number: int, id: object, name: str | None, text: str, extra: dict[str, Any], kind: Kind = "function"
-) -> CallWhole:
-    return CallWhole(number, None, None, id_label(id), name, text, DONE, kind, extra=extra or None)
+) -> deltas.CallWhole:
+    return deltas.CallWhole(
+        number, None, None, labels.id_label(id), name, text, deltas.DONE, kind, extra=extra or None
+    )
 
 
-def _spoken(number: int, part: views.Part) -> list[Delta]:
+def _spoken(number: int, part: views.Part) -> list[deltas.Delta]:
     signature = either(part.signature, part.snake_signature)
     if part.thought is True:
         return report.thought(part.text, None, number, signature=signature)
-    deltas = report.text(part.text, number) + report.thought(None, _ANSWER, number, signature=signature)
+    told = report.text(part.text, number) + report.thought(None, _ANSWER, number, signature=signature)
     known = part.text is not None or part.thought is not None or part.quiet
-    return deltas if deltas or known else report.unknown(number)
+    return told if told or known else report.unknown(number)

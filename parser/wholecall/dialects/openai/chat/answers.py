@@ -18,16 +18,7 @@ from typing import Any
 
 from wholecall.deltas import INVALID_INDEX, Index
 from wholecall.dialects.labels import choice_label, id_label, index_label, text_label
-from wholecall.dialects.openai.chat.chunks import (
-    ChoiceView,
-    Chunk,
-    DeltaView,
-    ToolCallView,
-    has_calls,
-    listed,
-    name_of,
-    only_opens,
-)
+from wholecall.dialects.openai.chat import chunks
 
 _VARY = 2  # after so many changes in a row more are expected
 
@@ -85,7 +76,7 @@ class Opening:
         """Note that a call came without the role."""
         self._roles_once = self._roles_once or self._spoken
 
-    def is_left_by(self, choice: ChoiceView, id: str | None, model: str | None) -> bool:
+    def is_left_by(self, choice: chunks.ChoiceView, id: str | None, model: str | None) -> bool:
         """Return whether a chunk with these labels begins another answer."""
         changed = self._is_changed(id, model)
         if _opens(choice):
@@ -102,7 +93,7 @@ class Opening:
         """Return whether the labels so far name the answer."""
         return self.named or (self._calls_first and self._n_others == 0)
 
-    def take(self, choice: ChoiceView, id: str | None, model: str | None) -> None:
+    def take(self, choice: chunks.ChoiceView, id: str | None, model: str | None) -> None:
         """Take the labels of a chunk of this answer, and the labels of its calls."""
         self._judge(id)
         id, model = id or self.id, model or self.model
@@ -115,7 +106,7 @@ class Opening:
             return
         if _opens(choice):
             self.again = self.again or self._roles_once or self.finished
-        calls = listed(view)
+        calls = chunks.listed(view)
         if calls:
             self.again = False
             if view.role is None:
@@ -130,9 +121,9 @@ class Opening:
             model is not None and self.model not in (None, model)
         )
 
-    def _is_used(self, choice: ChoiceView) -> bool:
+    def _is_used(self, choice: chunks.ChoiceView) -> bool:
         """Return whether a call begins at an index at which another one began."""
-        calls = listed(choice.delta) if choice.delta is not None else []
+        calls = chunks.listed(choice.delta) if choice.delta is not None else []
         heads = filter(None, map(_head, calls))
         return any(self.heads.get(index, id) != id for index, id in heads)
 
@@ -151,7 +142,7 @@ class Answer:
         self.openings = {}
         self._filters = False  # a filter judged a prompt, which happens before the answer begins
 
-    def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
+    def is_another(self, chunk: chunks.Chunk, choices: list[chunks.ChoiceView]) -> bool:
         """Take the labels of a chunk; return whether its choices belong to a new answer."""
         if not choices and chunk.prompt_filter_results:
             self._filters = id_label(chunk.id) not in {opening.id for opening in self.openings.values()}
@@ -172,12 +163,12 @@ class Answer:
             known.take(choice, id, model)
         return another
 
-    def _is_left(self, choices: list[ChoiceView], id: str | None, model: str | None) -> bool:
+    def _is_left(self, choices: list[chunks.ChoiceView], id: str | None, model: str | None) -> bool:
         """Return whether a chunk with these labels begins another answer, by one of its choices."""
         known = ((self.openings.get(choice_label(choice.index)), choice) for choice in choices)
         return any(one is not None and one.is_left_by(choice, id, model) for one, choice in known)
 
-    def is_said_again(self, choice: ChoiceView) -> bool:
+    def is_said_again(self, choice: chunks.ChoiceView) -> bool:
         """Return whether a choice that did not finish only repeats the role."""
         known = self.openings.get(choice_label(choice.index))
         return known is not None and known.again and not known.finished and _opens(choice)
@@ -194,20 +185,20 @@ class Answer:
             opening.finished = opening.finished or choice in (None, number)
 
 
-def _head(call: ToolCallView) -> tuple[Index, str] | None:
+def _head(call: chunks.ToolCallView) -> tuple[Index, str] | None:
     """Return the index and the id at which a call begins; None where one of them, or the name, is missing."""
     index, id = index_label(call.index), id_label(call.id)
-    if index is None or index == INVALID_INDEX or id is None or name_of(call) is None:
+    if index is None or index == INVALID_INDEX or id is None or chunks.name_of(call) is None:
         return None
     return index, id
 
 
-def _calls(choice: ChoiceView) -> bool:
+def _calls(choice: chunks.ChoiceView) -> bool:
     legacy = choice.delta is not None and choice.delta.function_call is not None
-    return legacy or has_calls(choice)
+    return legacy or chunks.has_calls(choice)
 
 
-def _is_silent(choice: ChoiceView) -> bool:
+def _is_silent(choice: chunks.ChoiceView) -> bool:
     """Return whether a choice is empty, as those of relays that only keep a connection open."""
     view = choice.delta
     if choice.message is not None or choice.finish_reason or view is None:
@@ -215,19 +206,19 @@ def _is_silent(choice: ChoiceView) -> bool:
     return not (view.role or view.content or _calls(choice) or _reasons(view))
 
 
-def _reasons(view: DeltaView) -> bool:
+def _reasons(view: chunks.DeltaView) -> bool:
     return bool(view.reasoning_content or view.reasoning or view.reasoning_details or view.refusal)
 
 
-def _opens(choice: ChoiceView) -> bool:
+def _opens(choice: chunks.ChoiceView) -> bool:
     view = choice.delta
-    return view is not None and only_opens(view) and not _reasons(view) and not choice.finish_reason
+    return view is not None and chunks.only_opens(view) and not _reasons(view) and not choice.finish_reason
 
 
-def _goes_on(choice: ChoiceView) -> bool:
+def _goes_on(choice: chunks.ChoiceView) -> bool:
     """Return whether a choice can only be more of a call, or its end."""
     view = choice.delta or choice.message
     if view is None:
         return True
-    begins = any(id_label(call.id) or name_of(call) for call in listed(view))
+    begins = any(id_label(call.id) or chunks.name_of(call) for call in chunks.listed(view))
     return not (begins or view.content or _reasons(view))

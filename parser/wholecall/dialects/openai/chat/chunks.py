@@ -17,22 +17,8 @@ from zlib import crc32
 
 import msgspec
 
-from wholecall.deltas import (
-    HIGHEST_INDEX,
-    HYDRATION,
-    OBJECT,
-    BlockKept,
-    CallClosed,
-    CallWhole,
-    Delta,
-    Labelled,
-    ReasoningFragment,
-    TextFragment,
-    TextRefused,
-    WireFault,
-)
-from wholecall.dialects.decode import NO_TEXT, member, plain, provider_error, value_text
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall import deltas
+from wholecall.dialects import decode, labels
 from wholecall.framing.frame import Frame
 
 # The wide view.
@@ -43,11 +29,11 @@ Raw = msgspec.Raw
 class ArgumentFields(msgspec.Struct, gc=False):
     """The fields under which servers send arguments, in the order in which they count."""
 
-    arguments: Raw = NO_TEXT
-    parsed_arguments: Raw = NO_TEXT
-    args: Raw = NO_TEXT
-    input: Raw = NO_TEXT
-    parameters: Raw = NO_TEXT
+    arguments: Raw = decode.NO_TEXT
+    parsed_arguments: Raw = decode.NO_TEXT
+    args: Raw = decode.NO_TEXT
+    input: Raw = decode.NO_TEXT
+    parameters: Raw = decode.NO_TEXT
 
 
 class FunctionView(ArgumentFields, gc=False):
@@ -136,7 +122,7 @@ WIDE = msgspec.json.Decoder(Chunk)
 
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 _Nothing = Union[Literal[""], None]
-_Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)]
+_Index = Annotated[int, msgspec.Meta(ge=0, le=deltas.HIGHEST_INDEX)]
 _NoList = Union[Annotated[list[Any], msgspec.Meta(max_length=0)], None]
 _Counts = Union[dict[str, Any], None]
 
@@ -149,7 +135,7 @@ class _NarrowFunction(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 class NarrowCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """A tool call with nothing but the usual labels."""
 
-    index: Union[Annotated[int, msgspec.Meta(le=HIGHEST_INDEX)], None] = None
+    index: Union[Annotated[int, msgspec.Meta(le=deltas.HIGHEST_INDEX)], None] = None
     function: Union[_NarrowFunction, None] = None
     id: Union[str, None] = None
     type: Any = None
@@ -177,7 +163,7 @@ class NarrowChoice(msgspec.Struct, gc=False):
     """A choice with a usual delta, or none."""
 
     delta: Union[_NarrowDelta, None] = None
-    index: Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)] = 0
+    index: Annotated[int, msgspec.Meta(ge=0, le=deltas.HIGHEST_INDEX)] = 0
     finish_reason: Union[str, None] = None
     stop_reason: None = None
     message: None = None
@@ -283,7 +269,7 @@ def argument_text(*views: ArgumentFields | None) -> tuple[str, bool]:
     """Return the first argument text that is not empty, and whether it is a whole JSON value, not a string."""
     for view in views:
         for name in ArgumentFields.__struct_fields__ if view is not None else ():
-            text, whole = value_text(getattr(view, name))
+            text, whole = decode.value_text(getattr(view, name))
             if text:
                 return text, whole
     return "", False
@@ -301,29 +287,37 @@ def unknown_fields(payload: Any) -> dict[str, Any] | None:
     return extra or None
 
 
-def labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> Labelled:
+def labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> deltas.Labelled:
     """Return one call of a delta: its labels, and its text as a fragment, a whole value or free text."""
-    index, id = index_label(call.index), id_label(call.id)
+    index, id = labels.index_label(call.index), labels.id_label(call.id)
     custom = call.custom
     text = argument_text(custom)[0]
-    name = name_label(custom.name) if custom is not None else None
+    name = labels.name_label(custom.name) if custom is not None else None
     if call.type == "custom" or name or text:
-        return Labelled(choice, index, id, name, text, "custom", extra=extra)
+        return deltas.Labelled(choice, index, id, name, text, "custom", extra=extra)
     text, whole = argument_text(call.function, call)
-    return Labelled(choice, index, id, name_of(call), text, rank=OBJECT if whole else 0, extra=extra)
+    return deltas.Labelled(
+        choice, index, id, name_of(call), text, rank=deltas.OBJECT if whole else 0, extra=extra
+    )
 
 
-def restated(choice: int, position: int, call: ToolCallView, extra: dict[str, Any] | None) -> CallWhole:
+def restated(
+    choice: int, position: int, call: ToolCallView, extra: dict[str, Any] | None
+) -> deltas.CallWhole:
     """Return one call of a message, which restates it."""
     read = labelled(choice, call, extra)
     kind, text = read.kind, read.text
-    return CallWhole(choice, position, None, read.id, read.name, text, HYDRATION, kind, extra=extra)
+    return deltas.CallWhole(
+        choice, position, None, read.id, read.name, text, deltas.HYDRATION, kind, extra=extra
+    )
 
 
 def name_of(call: ToolCallView) -> str | None:
     """Return the name of a call, wherever the server put it."""
     function = call.function
-    return (name_label(function.name) if function is not None else None) or name_label(call.name)
+    return (labels.name_label(function.name) if function is not None else None) or labels.name_label(
+        call.name
+    )
 
 
 def listed(delta: DeltaView) -> list[ToolCallView]:
@@ -375,22 +369,22 @@ class Executed:
         self._places = {}  # the number of earlier calls at each index: some servers count anew for each request
         self._over = set()
 
-    def report(self, choice: int, view: DeltaView) -> list[Delta]:
+    def report(self, choice: int, view: DeltaView) -> list[deltas.Delta]:
         """Return the deltas of such tools in a delta or a message: a call is over when its result came."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         for position, tool in enumerate(view.executed_tools or ()):
             text, _ = argument_text(tool.function, tool)
-            name = name_of(tool) or name_label(tool.type)
-            place = f"executed_tools/{index_label(tool.index) or position}"
+            name = name_of(tool) or labels.name_label(tool.type)
+            place = f"executed_tools/{labels.index_label(tool.index) or position}"
             key = choice, f"{place} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
             label = self._labels.get(key)
             if label is None:
                 label = self._labels[key] = self._place(choice, place)
-                deltas.append(Labelled(choice, label, None, name, text, "server", OBJECT))
+                told.append(deltas.Labelled(choice, label, None, name, text, "server", deltas.OBJECT))
             if (choice, label) not in self._over and any(map(_says, tool.results)):
                 self._over.add((choice, label))
-                deltas.append(CallClosed(choice, label, None))
-        return deltas
+                told.append(deltas.CallClosed(choice, label, None))
+        return told
 
     def _place(self, choice: int, place: str) -> str:
         """Return the label of a call: that of the one before at its index, unless that is over."""
@@ -410,17 +404,17 @@ def _says(result: object) -> bool:
 # Errors.
 
 
-def error_of(chunk: Chunk, frame: Frame) -> WireFault | None:
+def error_of(chunk: Chunk, frame: Frame) -> deltas.WireFault | None:
     """Return the error that the chunk reports, unless its `error` is empty decoration (quirk 52)."""
-    refused = member(chunk.x_groq, "error")
+    refused = decode.member(chunk.x_groq, "error")
     if refused:
-        return provider_error(refused)
+        return decode.provider_error(refused)
     if not chunk.error:
-        return provider_error(plain(frame.data)) if frame.event == "error" else None
+        return decode.provider_error(decode.plain(frame.data)) if frame.event == "error" else None
     choices = chunk.choices or []
     speaks = any(choice.delta is not None and _says_something(choice.delta) for choice in choices)
     finished = any(choice.finish_reason == "error" for choice in choices)
-    return provider_error(chunk.error) if finished or not speaks else None
+    return decode.provider_error(chunk.error) if finished or not speaks else None
 
 
 def _says_something(view: DeltaView) -> bool:
@@ -433,62 +427,64 @@ def _says_something(view: DeltaView) -> bool:
 _GROWING: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
-def speech(choice: int, view: Any) -> list[Delta]:
+def speech(choice: int, view: Any) -> list[deltas.Delta]:
     """Return reasoning, then content; some servers send the reasoning in two fields (quirk 85), or only as details."""
-    deltas: list[Delta] = []
+    told: list[deltas.Delta] = []
     details = _list(view.reasoning_details) if view.reasoning_details else None
     if thought := own_thought(view) or _thought_of(details):
-        deltas.append(ReasoningFragment(choice, thought))
+        told.append(deltas.ReasoningFragment(choice, thought))
     if details:
-        deltas += reasoning_details(choice, details)
+        told += reasoning_details(choice, details)
     if type(view.content) is list:
-        deltas += _parts(choice, view.content)
-    elif text := text_label(view.content):
-        deltas.append(TextFragment(choice, text))
-    if text := text_label(view.refusal):
-        deltas += (TextRefused(choice), TextFragment(choice, text))
-    return deltas
+        told += _parts(choice, view.content)
+    elif text := labels.text_label(view.content):
+        told.append(deltas.TextFragment(choice, text))
+    if text := labels.text_label(view.refusal):
+        told += (deltas.TextRefused(choice), deltas.TextFragment(choice, text))
+    return told
 
 
-def content(value: object) -> list[Delta]:
+def content(value: object) -> list[deltas.Delta]:
     """Return the deltas of content: a text, a part, or a list of parts."""
     return speech(0, DeltaView(content=value if isinstance(value, (str, list)) else [value]))
 
 
-def kind_of(delta: Delta) -> str:
+def kind_of(delta: deltas.Delta) -> str:
     """Return the kind of content that a message would repeat: text, reasoning, or details of reasoning."""
-    if isinstance(delta, ReasoningFragment):
+    if isinstance(delta, deltas.ReasoningFragment):
         return "reasoning" if delta.text else f"reasoning/{delta.block}"
-    return "detail" if isinstance(delta, BlockKept) else "text"
+    return "detail" if isinstance(delta, deltas.BlockKept) else "text"
 
 
-def _parts(choice: int, parts: list[Any]) -> list[Delta]:
+def _parts(choice: int, parts: list[Any]) -> list[deltas.Delta]:
     """Return content as a list of parts: text, and thinking, itself a list of parts (quirk 95)."""
-    deltas: list[Delta] = []
+    told: list[deltas.Delta] = []
     for part in parts:
-        if text := text_label(member(part, "text")):
-            deltas.append(TextFragment(choice, text))
-        thoughts = member(part, "thinking")
-        texts = [text_label(member(thought, "text")) for thought in _list(thoughts)]
-        deltas += [ReasoningFragment(choice, text) for text in texts if text]
-    return deltas
+        if text := labels.text_label(decode.member(part, "text")):
+            told.append(deltas.TextFragment(choice, text))
+        thoughts = decode.member(part, "thinking")
+        texts = [labels.text_label(decode.member(thought, "text")) for thought in _list(thoughts)]
+        told += [deltas.ReasoningFragment(choice, text) for text in texts if text]
+    return told
 
 
 def own_thought(view: Any) -> str | None:
     """Return the reasoning that a delta has in a separate field."""
-    return text_label(view.reasoning_content) or text_label(view.reasoning)
+    return labels.text_label(view.reasoning_content) or labels.text_label(view.reasoning)
 
 
 def _thought_of(details: list[Any] | None) -> str:
     """Return the text of details, for servers that send reasoning nowhere else."""
     if not details:
         return ""
-    return "".join(text_label(member(one, name)) or "" for one in details for name in _GROWING.values())
+    return "".join(
+        labels.text_label(decode.member(one, name)) or "" for one in details for name in _GROWING.values()
+    )
 
 
-def reasoning_details(choice: int, details: list[Any]) -> list[Delta]:
+def reasoning_details(choice: int, details: list[Any]) -> list[deltas.Delta]:
     """Return the details as they came, to be sent back; encrypted reasoning and signatures are in blocks, too."""
-    deltas: list[Delta] = []
+    told: list[deltas.Delta] = []
     for detail in details:
         if not isinstance(detail, dict):
             continue
@@ -496,13 +492,16 @@ def reasoning_details(choice: int, details: list[Any]) -> list[Delta]:
         grows = _GROWING.get(kind) if isinstance(kind, str) else None
         if grows is not None and not isinstance(detail.get(grows), str):
             grows = None
-        deltas.append(BlockKept(choice, detail, grows=grows))
+        told.append(deltas.BlockKept(choice, detail, grows=grows))
         if detail.get("data") or detail.get("signature"):
-            data, signature = text_label(detail.get("data")), text_label(detail.get("signature"))
+            data, signature = (
+                labels.text_label(detail.get("data")),
+                labels.text_label(detail.get("signature")),
+            )
             if data or signature:
-                id = id_label(detail.get("id"))
-                deltas.append(ReasoningFragment(choice, "", f"detail/{id}", id, signature, data))
-    return deltas
+                id = labels.id_label(detail.get("id"))
+                told.append(deltas.ReasoningFragment(choice, "", f"detail/{id}", id, signature, data))
+    return told
 
 
 def _list(value: Any) -> list[Any]:

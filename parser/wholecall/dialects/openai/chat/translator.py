@@ -23,63 +23,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from wholecall.deltas import (
-    HYDRATION,
-    INVALID_INDEX,
-    OBJECT,
-    BlockKept,
-    CallWhole,
-    Delta,
-    Finish,
-    Fragment,
-    Index,
-    Labelled,
-    Piecewise,
-    ReasoningFragment,
-    Run,
-    SaidAgain,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-    WireFault,
-)
-from wholecall.dialects.decode import UNREADABLE, is_done, member, payloads, plain, read
-from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
+from wholecall import deltas
+from wholecall.dialects import decode, labels, pieces, reasons, report, translator, unread
+from wholecall.dialects.openai.chat import chunks
 from wholecall.dialects.openai.chat.answers import Answer, Opening
-from wholecall.dialects.openai.chat.chunks import (
-    CALL_PIECE,
-    NARROW,
-    TEXT_PIECE,
-    THOUGHT_PIECE,
-    WIDE,
-    ChoiceView,
-    Chunk,
-    DeltaView,
-    Executed,
-    NarrowCall,
-    NarrowChoice,
-    PieceChunk,
-    argument_text,
-    error_of,
-    flat_choice,
-    has_calls,
-    kind_of,
-    labelled,
-    listed,
-    mirrors,
-    only_opens,
-    own_thought,
-    reasoning_details,
-    restated,
-    speech,
-    unknown_fields,
-)
-from wholecall.dialects.pieces import Runs
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.report import ended_together, restated_together
-from wholecall.dialects.translator import TextTranslator, frame_of
-from wholecall.dialects.unread import with_unread
 from wholecall.framing.forms import may_be_named
 from wholecall.framing.frame import Frame, Like
 
@@ -87,19 +34,19 @@ if TYPE_CHECKING:
     from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
-_narrow, _whole = NARROW.decode, WIDE.decode
-_BESIDE = frozenset({BlockKept, UsageSeen})  # the deltas that may accompany a piece
+_narrow, _whole = chunks.NARROW.decode, chunks.WIDE.decode
+_BESIDE = frozenset({deltas.BlockKept, deltas.UsageSeen})  # the deltas that may accompany a piece
 THOUGHT = "reasoning"  # where the text of a call has its index
 _Kind = Literal["", "call", "text", "thought"]
-_PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
+_PIECES: dict[_Kind, Callable[[str], chunks.PieceChunk[Any]] | None] = {
     "": None,
-    "call": CALL_PIECE.decode,
-    "text": TEXT_PIECE.decode,
-    "thought": THOUGHT_PIECE.decode,
+    "call": chunks.CALL_PIECE.decode,
+    "text": chunks.TEXT_PIECE.decode,
+    "thought": chunks.THOUGHT_PIECE.decode,
 }
 
 
-class ChatTranslator(TextTranslator):
+class ChatTranslator(translator.TextTranslator):
     """Frames of one chat stream to deltas."""
 
     DERIVED = frozenset({"_runs"})
@@ -108,44 +55,46 @@ class ChatTranslator(TextTranslator):
     _guest: ResponsesTranslator | None
     _kind: _Kind
     _seen: set[tuple[int, str]]
-    _executed: Executed
+    _executed: chunks.Executed
 
     def __init__(self) -> None:
         self._n_answers = 0
         self._answer = Answer()
         self._guest = None  # of the Responses dialect, once a frame of it has come
         self._kind = ""  # of the last frame, if that was a piece
-        self._runs = Runs()
+        self._runs = pieces.Runs()
         self._seen = set()  # the texts that came in deltas: a message only repeats them
-        self._executed = Executed()
+        self._executed = chunks.Executed()
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame."""
         said = self.translate_texts([frame.data], frame)
-        return [piece for delta in said for piece in (delta.pieces() if type(delta) is Run else (delta,))]
+        return [
+            piece for delta in said for piece in (delta.pieces() if type(delta) is deltas.Run else (delta,))
+        ]
 
-    def told(self, frame: Frame) -> list[Delta]:
+    def told(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame, and its effect on the stream, which `translate` includes here."""
         return self.translate(frame)
 
-    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         failed = may_be_named(like, "error")  # such a frame is not a piece, with any text
         kind = "" if failed else self._kind
         usual = _PIECES[kind]
         runs = self._runs
         number, index = runs.key
-        run: list[str] | None = None  # texts of the last run in `deltas`
+        run: list[str] | None = None  # texts of the last run in `told`
         left = iter(texts)
         choice: Any = None
         delta: Any = None
-        place: Index | None = None
+        place: deltas.Index | None = None
         for text in left:
             piece = ""
             try:
                 chunk = usual(text) if usual is not None else None
-            except UNREADABLE:
+            except decode.UNREADABLE:
                 chunk = None
             if chunk is not None:
                 choice = chunk.choices[0]
@@ -158,81 +107,81 @@ class ChatTranslator(TextTranslator):
                 else:
                     place, piece = THOUGHT, delta.reasoning_content or delta.reasoning
             if chunk is None or not piece:
-                frame = frame_of(texts, left, like)
-                said = with_unread(self._any(frame), frame)
+                frame = translator.frame_of(texts, left, like)
+                said = unread.with_unread(self._any(frame), frame)
                 kind = "" if failed else _kind_after(said)
                 usual = _PIECES[kind]
                 number, index = runs.stop()
-                deltas += said
+                told += said
                 continue
             if place != index or choice.index != number:
                 number, index = key = choice.index, place
-                run = runs.begin(deltas, key, self.goes_on(*key))
+                run = runs.begin(told, key, self.goes_on(*key))
             elif run is None:
                 run = []
-                deltas.append(Run(runs.of, run))
+                told.append(deltas.Run(runs.of, run))
             run.append(piece)
             if chunk.usage or (kind == "thought" and delta.reasoning_details):
-                self._beside(deltas, chunk, kind)
+                self._beside(told, chunk, kind)
                 run = None
         self._kind = kind
-        return deltas
+        return told
 
-    def _any(self, frame: Frame) -> list[Delta]:
+    def _any(self, frame: Frame) -> list[deltas.Delta]:
         """Report a frame that is not a piece like the one before it."""
         if self._n_answers and frame.event != "error":
             try:
                 chunk = _narrow(frame.data)
-            except UNREADABLE:
-                return ended_together(self._wide(frame))
+            except decode.UNREADABLE:
+                return report.ended_together(self._wide(frame))
             openings, id, model = self._answer.openings, chunk.id or None, chunk.model or None
-            deltas: list[Delta] = []
+            told: list[deltas.Delta] = []
             for choice in chunk.choices:
                 known, delta = openings.get(choice.index), choice.delta
                 if known is None or known.again:
-                    return ended_together(self._wide(frame))
+                    return report.ended_together(self._wide(frame))
                 same = id == known.id and model == known.model and (known.named or known.is_named())
                 if not (same or id is model is None):
-                    return ended_together(self._wide(frame))
-                if delta is not None and delta.role is not None and only_opens(delta):
-                    return ended_together(self._wide(frame))
+                    return report.ended_together(self._wide(frame))
+                if delta is not None and delta.role is not None and chunks.only_opens(delta):
+                    return report.ended_together(self._wide(frame))
                 if same:
                     known.foreign = False
                 else:
                     known.without_labels()
-                self._narrow_choice(deltas, choice, known)
+                self._narrow_choice(told, choice, known)
             if chunk.usage:
-                deltas.append(UsageSeen(chunk.usage))
+                told.append(deltas.UsageSeen(chunk.usage))
             if chunk.choices:
-                return deltas
-        return ended_together(self._wide(frame))
+                return told
+        return report.ended_together(self._wide(frame))
 
-    def goes_on(self, choice: int, place: Index | None) -> Piecewise:
+    def goes_on(self, choice: int, place: deltas.Index | None) -> deltas.Piecewise:
         """Return the common fields of a text's pieces, at its first; `place` is a call's index, `THOUGHT` or None."""
         if place is None:
             self._seen.add((choice, "text"))
-            return TextFragment(choice, "")
+            return deltas.TextFragment(choice, "")
         if place == THOUGHT:
             self._seen.add((choice, "reasoning"))
-            return ReasoningFragment(choice, "")
+            return deltas.ReasoningFragment(choice, "")
         self._answer.goes_on(choice)
-        return Fragment(choice, place, "")
+        return deltas.Fragment(choice, place, "")
 
-    def _beside(self, deltas: list[Delta], chunk: PieceChunk[Any], kind: _Kind) -> None:
+    def _beside(self, told: list[deltas.Delta], chunk: chunks.PieceChunk[Any], kind: _Kind) -> None:
         """Report the members next to a piece: the details of reasoning, and counts."""
         choice = chunk.choices[0]
         if kind == "thought" and choice.delta.reasoning_details:
-            self.keep(deltas, choice.index, choice.delta.reasoning_details)
+            self.keep(told, choice.index, choice.delta.reasoning_details)
         if chunk.usage:
-            deltas.append(UsageSeen(chunk.usage))
+            told.append(deltas.UsageSeen(chunk.usage))
 
-    def keep(self, deltas: list[Delta], choice: int, details: list[dict[str, Any]]) -> None:
+    def keep(self, told: list[deltas.Delta], choice: int, details: list[dict[str, Any]]) -> None:
         """Report the details of reasoning that came in a separate field."""
-        for delta in reasoning_details(choice, details):
-            self._seen.add((choice, kind_of(delta)))
-            deltas.append(delta)
+        for delta in chunks.reasoning_details(choice, details):
+            self._seen.add((choice, chunks.kind_of(delta)))
+            told.append(delta)
 
-    def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice, opening: Opening) -> None:
+    def _narrow_choice(self, told: list[deltas.Delta], choice: chunks.NarrowChoice, opening: Opening) -> None:
         delta = choice.delta
         if delta is not None:
             text = delta.content
@@ -242,63 +191,63 @@ class ChatTranslator(TextTranslator):
                 or delta.reasoning_details
                 or isinstance(text, list)
             ):
-                self._speak(deltas, choice.index, delta)
+                self._speak(told, choice.index, delta)
             elif text:  # the same, for the most common speech
                 self._seen.add((choice.index, "text"))
-                deltas.append(TextFragment(choice.index, text))
+                told.append(deltas.TextFragment(choice.index, text))
             if delta.tool_calls:
                 if delta.role is None:
                     opening.call_without_role()
-                _narrow_calls(deltas, choice.index, delta.tool_calls, opening.heads)
+                _narrow_calls(told, choice.index, delta.tool_calls, opening.heads)
         if choice.finish_reason:
-            self._finish(deltas, choice.index, choice.finish_reason)
+            self._finish(told, choice.index, choice.finish_reason)
 
     # Any chunk.
 
-    def _wide(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):
+    def _wide(self, frame: Frame) -> list[deltas.Delta]:
+        if decode.is_done(frame.data):
             self._answer.finish()
-            return [TurnEnded(of_transport=True)]
+            return [deltas.TurnEnded(of_transport=True)]
         try:
             chunk = _whole(frame.data)
-        except UNREADABLE:
+        except decode.UNREADABLE:
             return self._odd(frame)
-        deltas: list[Delta] = []
-        self._chunk(deltas, chunk, frame)
-        return deltas
+        told: list[deltas.Delta] = []
+        self._chunk(told, chunk, frame)
+        return told
 
-    def _odd(self, frame: Frame) -> list[Delta]:
+    def _odd(self, frame: Frame) -> list[deltas.Delta]:
         """Report a frame that the typed decoder refuses."""
         if not frame.data:
             return []
-        lines = payloads(frame.data)
+        lines = decode.payloads(frame.data)
         if len(lines) > 1:  # of events without an end (quirk 55)
             return [delta for line in lines for delta in self._wide(Frame(frame.event, line))]
-        views, texts, deltas = read(WIDE, frame)
+        views, texts, told = decode.read(chunks.WIDE, frame)
         for chunk, text in zip(views, texts, strict=True):
-            self._chunk(deltas, chunk, Frame(frame.event, text))
-        return deltas
+            self._chunk(told, chunk, Frame(frame.event, text))
+        return told
 
-    def _chunk(self, deltas: list[Delta], chunk: Chunk, frame: Frame) -> None:
+    def _chunk(self, told: list[deltas.Delta], chunk: chunks.Chunk, frame: Frame) -> None:
         if chunk.choices is None and type(chunk.type) is str and chunk.type.startswith("response."):
-            deltas += self._guest_of_responses().translate(frame)
+            told += self._guest_of_responses().translate(frame)
             return
-        fault = error_of(chunk, frame)
+        fault = chunks.error_of(chunk, frame)
         if fault is not None:
-            deltas.append(fault)
+            told.append(fault)
             return
-        choices = chunk.choices or flat_choice(chunk)
+        choices = chunk.choices or chunks.flat_choice(chunk)
         if self._answer.is_another(chunk, choices) or (choices and not self._n_answers):
-            self._open(deltas, chunk)
-        payload = plain(frame.data) if any(map(has_calls, choices)) else None
+            self._open(told, chunk)
+        payload = decode.plain(frame.data) if any(map(chunks.has_calls, choices)) else None
         for position, choice in enumerate(choices):
-            self._choice(deltas, choice, member(payload, "choices", position))
+            self._choice(told, choice, decode.member(payload, "choices", position))
             if self._answer.is_said_again(choice):
-                deltas.append(SaidAgain(choice_label(choice.index)))
-        self._usages(deltas, chunk, choices)
+                told.append(deltas.SaidAgain(labels.choice_label(choice.index)))
+        self._usages(told, chunk, choices)
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
             self._answer.finish()
-            deltas.append(TurnEnded())  # some streams give chunks with deltas this object type
+            told.append(deltas.TurnEnded())  # some streams give chunks with deltas this object type
 
     def _guest_of_responses(self) -> ResponsesTranslator:
         if self._guest is None:
@@ -308,118 +257,137 @@ class ChatTranslator(TextTranslator):
             self._guest = ResponsesTranslator(guest=True)
         return self._guest
 
-    def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
-        id_, again = id_label(chunk.id), self._n_answers > 0
+    def _open(self, told: list[deltas.Delta], chunk: chunks.Chunk) -> None:
+        id_, again = labels.id_label(chunk.id), self._n_answers > 0
         if again:
-            self._guest, self._seen, self._executed = None, set(), Executed()
-        model = text_label(chunk.model) or text_label(chunk.model_id)
+            self._guest, self._seen, self._executed = None, set(), chunks.Executed()
+        model = labels.text_label(chunk.model) or labels.text_label(chunk.model_id)
         key = f"{self._n_answers}" if again else None
         self._n_answers += 1
-        deltas.append(TurnOpened(key, id_, model, restart=again))
+        told.append(deltas.TurnOpened(key, id_, model, restart=again))
 
-    def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
-        number = choice_label(choice.index)
+    def _choice(self, told: list[deltas.Delta], choice: chunks.ChoiceView, payload: Any) -> None:
+        number = labels.choice_label(choice.index)
         if choice.delta is not None:
-            self._speak(deltas, number, choice.delta)
-            self._calls(deltas, number, choice.delta, member(payload, "delta"))
-        if choice.message is not None and not mirrors(choice.message, choice.delta):
-            self._message(deltas, number, choice.message, member(payload, "message"))
+            self._speak(told, number, choice.delta)
+            self._calls(told, number, choice.delta, decode.member(payload, "delta"))
+        if choice.message is not None and not chunks.mirrors(choice.message, choice.delta):
+            self._message(told, number, choice.message, decode.member(payload, "message"))
         # Mistral's models on Bedrock send it there; vLLM puts the stop sequence there.
-        self._finish(deltas, number, choice.finish_reason or choice.stop_reason)
+        self._finish(told, number, choice.finish_reason or choice.stop_reason)
 
-    def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
+    def _speak(self, told: list[deltas.Delta], choice: int, view: Any) -> None:
         """Report and remember a delta's content other than calls."""
-        said = speech(choice, view)
-        if said and own_thought(view) is None:
+        said = chunks.speech(choice, view)
+        if said and chunks.own_thought(view) is None:
             said = self._without_repeats(choice, said)
         for delta in said:
-            self._seen.add((choice, kind_of(delta)))
-            deltas.append(delta)
+            self._seen.add((choice, chunks.kind_of(delta)))
+            told.append(delta)
 
-    def _without_repeats(self, choice: int, said: list[Delta]) -> list[Delta]:
+    def _without_repeats(self, choice: int, said: list[deltas.Delta]) -> list[deltas.Delta]:
         """Leave out the text of details that a separate field brought before; without such a field, keep it."""
         thought, alone = (choice, "reasoning"), (choice, "details alone")
         if thought not in self._seen:
-            if any(kind_of(delta) == "detail" for delta in said):
+            if any(chunks.kind_of(delta) == "detail" for delta in said):
                 self._seen.add(alone)
             return said
-        return said if alone in self._seen else [delta for delta in said if kind_of(delta) != "reasoning"]
+        return (
+            said if alone in self._seen else [delta for delta in said if chunks.kind_of(delta) != "reasoning"]
+        )
 
-    def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
-        for position, call in enumerate(listed(delta)):
-            extra = unknown_fields(member(payload, "tool_calls", position))
-            deltas.append(labelled(choice, call, extra))
+    def _calls(self, told: list[deltas.Delta], choice: int, delta: chunks.DeltaView, payload: Any) -> None:
+        for position, call in enumerate(chunks.listed(delta)):
+            extra = chunks.unknown_fields(decode.member(payload, "tool_calls", position))
+            told.append(chunks.labelled(choice, call, extra))
         legacy = delta.function_call
         if legacy is not None:
-            text, whole = argument_text(legacy)
-            rank = OBJECT if whole else 0
-            name = name_label(legacy.name)
-            deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
+            text, whole = chunks.argument_text(legacy)
+            rank = deltas.OBJECT if whole else 0
+            name = labels.name_label(legacy.name)
+            told.append(deltas.Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
         if delta.executed_tools:
-            deltas += self._executed.report(choice, delta)
+            told += self._executed.report(choice, delta)
 
-    def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
+    def _message(
+        self, told: list[deltas.Delta], choice: int, message: chunks.DeltaView, payload: Any
+    ) -> None:
         """Report a message's restatements: content that the deltas left out, and content that is new (quirk 40)."""
-        deltas += [delta for delta in speech(choice, message) if (choice, kind_of(delta)) not in self._seen]
-        deltas += restated_together(
+        told += [
+            delta
+            for delta in chunks.speech(choice, message)
+            if (choice, chunks.kind_of(delta)) not in self._seen
+        ]
+        told += report.restated_together(
             [
-                restated(choice, position, call, unknown_fields(member(payload, "tool_calls", position)))
-                for position, call in enumerate(listed(message))
+                chunks.restated(
+                    choice,
+                    position,
+                    call,
+                    chunks.unknown_fields(decode.member(payload, "tool_calls", position)),
+                )
+                for position, call in enumerate(chunks.listed(message))
             ]
         )
-        deltas += self._executed.report(choice, message)
+        told += self._executed.report(choice, message)
         legacy = message.function_call
-        if legacy is not None and name_label(legacy.name):
-            text, _ = argument_text(legacy)
-            deltas.append(
-                CallWhole(choice, _LEGACY_INDEX, None, None, name_label(legacy.name), text, HYDRATION)
+        if legacy is not None and labels.name_label(legacy.name):
+            text, _ = chunks.argument_text(legacy)
+            told.append(
+                deltas.CallWhole(
+                    choice, _LEGACY_INDEX, None, None, labels.name_label(legacy.name), text, deltas.HYDRATION
+                )
             )
 
-    def _finish(self, deltas: list[Delta], choice: int, raw: object) -> None:
-        known = turn_reason(raw)
+    def _finish(self, told: list[deltas.Delta], choice: int, raw: object) -> None:
+        known = reasons.turn_reason(raw)
         if known is None:
             return
         self._answer.finish(choice)
         if known[0] == "error":
             detail = f"the choice finished with {known[1]!r}"
-            deltas.append(WireFault("provider_error", detail, fatal=True))
+            told.append(deltas.WireFault("provider_error", detail, fatal=True))
         else:
             opening = self._answer.openings.get(choice)
-            deltas.append(Finish(choice, *known, foreign=opening is not None and opening.foreign))
+            told.append(deltas.Finish(choice, *known, foreign=opening is not None and opening.foreign))
 
-    def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
+    def _usages(
+        self, told: list[deltas.Delta], chunk: chunks.Chunk, choices: list[chunks.ChoiceView]
+    ) -> None:
         """Report the token counts, which are in odd places (quirk 88)."""
-        usages = (chunk.usage, member(chunk.x_groq, "usage"), *[choice.usage for choice in choices])
-        deltas += [UsageSeen(usage) for usage in usages if usage and isinstance(usage, dict)]
+        usages = (chunk.usage, decode.member(chunk.x_groq, "usage"), *[choice.usage for choice in choices])
+        told += [deltas.UsageSeen(usage) for usage in usages if usage and isinstance(usage, dict)]
 
 
-def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall], heads: dict[Index, str]) -> None:
+def _narrow_calls(
+    told: list[deltas.Delta], choice: int, calls: list[chunks.NarrowCall], heads: dict[deltas.Index, str]
+) -> None:
     """Report calls with only an index and text as `Fragment`, all others with their labels."""
     for call in calls:
         function, index = call.function, call.index
         if index is not None and index < 0:
-            index = INVALID_INDEX
+            index = deltas.INVALID_INDEX
         if function is None:
-            deltas.append(Labelled(choice, index, id_label(call.id), None))
+            told.append(deltas.Labelled(choice, index, labels.id_label(call.id), None))
         elif call.id or function.name or index is None or index < 0 or not function.arguments:
-            name, text = name_label(function.name), function.arguments or ""
-            id = id_label(call.id)
-            deltas.append(Labelled(choice, index, id, name, text))
+            name, text = labels.name_label(function.name), function.arguments or ""
+            id = labels.id_label(call.id)
+            told.append(deltas.Labelled(choice, index, id, name, text))
             if id is not None and name is not None and index is not None:
                 heads[index] = id
         else:
-            deltas.append(Fragment(choice, index, function.arguments))
+            told.append(deltas.Fragment(choice, index, function.arguments))
 
 
-def _kind_after(said: list[Delta]) -> _Kind:
+def _kind_after(said: list[deltas.Delta]) -> _Kind:
     """Return the kind of the last piece, or of one after the head of a call: many like it will come."""
     if not said:
         return ""
     spoken = [delta for delta in said if type(delta) not in _BESIDE]
     last = spoken[-1] if spoken else said[-1]
-    if isinstance(last, TextFragment):
+    if isinstance(last, deltas.TextFragment):
         return "text"
-    if isinstance(last, ReasoningFragment):
+    if isinstance(last, deltas.ReasoningFragment):
         return "thought"
-    is_head = isinstance(last, Labelled) and last.name is not None and not last.text
-    return "call" if is_head or isinstance(last, Fragment) else ""
+    is_head = isinstance(last, deltas.Labelled) and last.name is not None and not last.text
+    return "call" if is_head or isinstance(last, deltas.Fragment) else ""

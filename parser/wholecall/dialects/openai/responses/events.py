@@ -10,20 +10,10 @@ from typing import Annotated, Any, ClassVar, Final, Union, final
 
 import msgspec
 
-from wholecall.deltas import DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Finish, Noted, TextBegan
-from wholecall.dialects.decode import NO_TEXT, wire_text
+from wholecall import deltas
+from wholecall.dialects import decode, reasons
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.openai.responses.items import (
-    QUIET_ITEMS,
-    Details,
-    FunctionCall,
-    Item,
-    Response,
-    answered,
-    call_delta,
-    is_call,
-)
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.openai.responses import items
 from wholecall.types import CUT_REASONS, Kind
 
 # Text of a call, in pieces and whole: (field of the whole text, kind).
@@ -146,7 +136,7 @@ class _CallItem(_Common, gc=False, kw_only=True):
     run: ClassVar[str] = "no piece"
     delta: ClassVar[None] = None
     output_index: _Number = None
-    item: FunctionCall  # type: ignore[assignment] # the others have none
+    item: items.FunctionCall  # type: ignore[assignment] # the others have none
     stream_id: None = None
 
 
@@ -172,10 +162,10 @@ class Event(msgspec.Struct, gc=False):
     delta: Any = None
     call_id: Any = None
     name: Any = None
-    arguments: msgspec.Raw = NO_TEXT
-    input: msgspec.Raw = NO_TEXT
-    item: Item | None = None
-    response: Response | None = None
+    arguments: msgspec.Raw = decode.NO_TEXT
+    input: msgspec.Raw = decode.NO_TEXT
+    item: items.Item | None = None
+    response: items.Response | None = None
     error: Any = None
     object: Any = None
     stream_id: Any = None
@@ -203,7 +193,9 @@ COMMON = msgspec.json.Decoder(
     ]
 )
 DECODER = msgspec.json.Decoder(Event)
-BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
+BODY_DECODER = msgspec.json.Decoder(
+    items.Response
+)  # a whole, non-streamed body is a response at the top level
 ERROR_DECODER = msgspec.json.Decoder(_FlatError)
 
 _TROUBLE = frozenset({"incomplete", "failed", "cancelled"})
@@ -217,36 +209,36 @@ def outcome_of(event_type: str, status: object) -> str:
     return status if type(status) is str and status in _TROUBLE else "completed"
 
 
-def finish_of(response: Any, outcome: str) -> Finish:
+def finish_of(response: Any, outcome: str) -> deltas.Finish:
     """Report why a completed or incomplete response ended."""
     if outcome == "completed":
-        return Finish(0, "stop", outcome)
-    known = turn_reason((response.incomplete_details or Details()).reason)
+        return deltas.Finish(0, "stop", outcome)
+    known = reasons.turn_reason((response.incomplete_details or items.Details()).reason)
     if known is None:
-        return Finish(0, "length", outcome)
+        return deltas.Finish(0, "length", outcome)
     reason, provider_reason = known
     # A response that calls itself incomplete was cut, for any word (quirk 76).
-    return Finish(0, reason if reason in CUT_REASONS else "length", provider_reason)
+    return deltas.Finish(0, reason if reason in CUT_REASONS else "length", provider_reason)
 
 
-def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
+def whole_text(event: Event | ArgumentsDone) -> list[deltas.Delta]:
     """Return the deltas of the done event of a call's text."""
     field, kind = DONE_EVENTS[event.type]
     raw, name = getattr(event, field), None if event.name is None else name_label(event.name)
-    text = raw if type(raw) is str else wire_text(raw)
+    text = raw if type(raw) is str else decode.wire_text(raw)
     index, alias = index_label(event.output_index), id_label(event.item_id)
     id_ = None if event.call_id is None else id_label(event.call_id)
     if text:
-        return [CallWhole(0, index, alias, id_, name, text, DONE, kind)]
-    labels: list[Delta] = [CallSeen(0, index, alias, id_, name, kind)] if name else []
-    return [*labels, CallClosed(0, index, id_ if alias is None else alias, of_text=True)]
+        return [deltas.CallWhole(0, index, alias, id_, name, text, deltas.DONE, kind)]
+    labels: list[deltas.Delta] = [deltas.CallSeen(0, index, alias, id_, name, kind)] if name else []
+    return [*labels, deltas.CallClosed(0, index, id_ if alias is None else alias, of_text=True)]
 
 
-def added(event: Event) -> list[Delta]:
+def added(event: Event) -> list[deltas.Delta]:
     """Return the deltas of an item that is added."""
-    item = event.item or Item()
-    if is_call(item):
-        return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
+    item = event.item or items.Item()
+    if items.is_call(item):
+        return [items.call_delta(item, index_label(event.output_index), deltas.OBJECT, skeleton=True)]
     if item.type == "message":
-        return [TextBegan(0)]
-    return answered(item) if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]
+        return [deltas.TextBegan(0)]
+    return items.answered(item) if item.type in items.QUIET_ITEMS else [deltas.Noted(0, "unknown_events")]

@@ -25,23 +25,8 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import astuple
 
-from wholecall.deltas import (
-    HYDRATION,
-    ITEM_DONE,
-    BlockKept,
-    CallCancelled,
-    CallClosed,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Index,
-    ReasoningFragment,
-    Restated,
-    TextFragment,
-    TextRefused,
-)
-from wholecall.dialects.decode import NO_TEXT, is_blank, listed, member, string_text, wire_text
-from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall import deltas
+from wholecall.dialects import decode, labels
 from wholecall.types import Flag, Kind
 
 # Views.
@@ -68,13 +53,13 @@ class Item(msgspec.Struct, gc=False, omit_defaults=True):
     execution: Any = None
     environment: Any = None
     # Text, or members that make up the arguments.
-    action: msgspec.Raw = NO_TEXT
-    queries: msgspec.Raw = NO_TEXT
-    code: msgspec.Raw = NO_TEXT
-    arguments: msgspec.Raw = NO_TEXT
-    operation: msgspec.Raw = NO_TEXT
-    input: msgspec.Raw = NO_TEXT
-    actions: msgspec.Raw = NO_TEXT
+    action: msgspec.Raw = decode.NO_TEXT
+    queries: msgspec.Raw = decode.NO_TEXT
+    code: msgspec.Raw = decode.NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
+    operation: msgspec.Raw = decode.NO_TEXT
+    input: msgspec.Raw = decode.NO_TEXT
+    actions: msgspec.Raw = decode.NO_TEXT
     # The members that are to be sent back untouched.
     caller: Any = None
     async_: Any = msgspec.field(name="async", default=None)
@@ -97,7 +82,7 @@ class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True):
     name: Union[str, None] = None
     namespace: Union[str, None] = None
     status: Any = None
-    arguments: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = decode.NO_TEXT
     caller: None = None
     async_: None = msgspec.field(name="async", default=None)
     server_label: None = None
@@ -168,12 +153,17 @@ def is_call(item: Item | FunctionCall) -> bool:
 
 def public_id(item: Item | FunctionCall) -> str | None:
     """Return the id to answer with; gateways leave out one of the two (quirk 75)."""
-    return id_label(item.call_id) or id_label(item.id)
+    return labels.id_label(item.call_id) or labels.id_label(item.id)
 
 
 def call_delta(
-    item: Item | FunctionCall, index: Index | None, rank: int, *, skeleton: bool = False, closes: bool = False
-) -> CallSeen | CallWhole:
+    item: Item | FunctionCall,
+    index: deltas.Index | None,
+    rank: int,
+    *,
+    skeleton: bool = False,
+    closes: bool = False,
+) -> deltas.CallSeen | deltas.CallWhole:
     """Return the delta of an item's call: its whole text if it has one, else only its labels.
 
     A skeleton (the item as it was added) restates nothing: its empty values are placeholders for text to come, and so
@@ -181,42 +171,46 @@ def call_delta(
     """
     call = _CALLS[item.type]
     kind = _kind(item) or call.kind
-    alias, call_id = id_label(item.id), id_label(item.call_id)
+    alias, call_id = labels.id_label(item.id), labels.id_label(item.call_id)
     extra: dict[str, Any] = {"item_id": alias} if alias and call_id else {}
     if type(item) is FunctionCall:
-        text = string_text(item.arguments)
+        text = decode.string_text(item.arguments)
     else:
-        text = wire_text(getattr(item, call.text)) if call.text else _members_text(item)
+        text = decode.wire_text(getattr(item, call.text)) if call.text else _members_text(item)
         extra |= _untouched(item)
-    if skeleton and (is_blank(text) or (call.text is None and item.status != "completed")):
+    if skeleton and (decode.is_blank(text) or (call.text is None and item.status != "completed")):
         text = ""
-    id_, name = call_id or alias, call.name or name_label(item.name)
-    namespace = None if item.namespace is None else name_label(item.namespace)
-    if not text and rank != HYDRATION:
-        return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra or None, skeleton)
+    id_, name = call_id or alias, call.name or labels.name_label(item.name)
+    namespace = None if item.namespace is None else labels.name_label(item.namespace)
+    if not text and rank != deltas.HYDRATION:
+        return deltas.CallSeen(
+            0, index, alias, id_, name, kind, namespace, call.flags, extra or None, skeleton
+        )
     wins = call_id is not None and not skeleton
     more = call.flags, extra or None
-    return CallWhole(
+    return deltas.CallWhole(
         0, index, alias, id_, name, text, rank, kind, namespace, wins, *more, closes=closes, begins=skeleton
     )
 
 
-def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str, int]) -> list[Delta]:
+def finished_call(
+    item: Item | FunctionCall, index: deltas.Index | None, done: dict[str, int]
+) -> list[deltas.Delta]:
     """Return the deltas of the finished item of a call: all of the call, and its end, unless its status denies that.
 
     `done` gets the checksum of the item, by the call's public id.
     """
     cut = item.status == "incomplete"
     if item.status == "in_progress":
-        return [call_delta(item, index, ITEM_DONE)]
-    delta = call_delta(item, index, ITEM_DONE, closes=not cut)
+        return [call_delta(item, index, deltas.ITEM_DONE)]
+    delta = call_delta(item, index, deltas.ITEM_DONE, closes=not cut)
     done[delta.id or ""] = summed(item)
-    if not cut and type(delta) is CallWhole:
+    if not cut and type(delta) is deltas.CallWhole:
         return [delta]
-    return [delta, CallClosed(0, index, delta.alias, truncated=cut)]
+    return [delta, deltas.CallClosed(0, index, delta.alias, truncated=cut)]
 
 
-def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta]:
+def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[deltas.Delta]:
     """Return the calls of the finished response that differ from the events.
 
     The positions are not slots: bridges number their items otherwise (quirk 99).
@@ -230,12 +224,12 @@ def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta
         if (id_ := public_id(item) or "") not in known
         or (_kind(item) == "server" and done[id_] != summed(item))
     ]
-    return [Restated(0, tuple(wholes), frozenset(known))] if wholes else []
+    return [deltas.Restated(0, tuple(wholes), frozenset(known))] if wholes else []
 
 
-def _restated(item: Item) -> CallWhole:
-    delta = call_delta(item, None, HYDRATION)
-    assert isinstance(delta, CallWhole)
+def _restated(item: Item) -> deltas.CallWhole:
+    delta = call_delta(item, None, deltas.HYDRATION)
+    assert isinstance(delta, deltas.CallWhole)
     cut, goes_on = item.status == "incomplete", item.status == "in_progress"
     return msgspec.structs.replace(delta, truncated=cut, goes_on=goes_on) if cut or goes_on else delta
 
@@ -245,7 +239,7 @@ def summed(item: Item | FunctionCall) -> int:
 
     A finished function with a name is summed by its text alone.
     """
-    is_named = item.type == "function_call" and name_label(item.name) is not None
+    is_named = item.type == "function_call" and labels.name_label(item.name) is not None
     text = bytes(item.arguments) if is_named else _written(item)
     return len(text) << 32 | crc32(text)  # the same number in every process
 
@@ -305,10 +299,10 @@ QUIET_ITEMS = frozenset(
 )
 
 
-def answered(item: Item | FunctionCall) -> list[Delta]:
+def answered(item: Item | FunctionCall) -> list[deltas.Delta]:
     """Return the deltas of the result of a call: the server executed it."""
-    id_ = id_label(item.call_id) if (item.type or "").endswith("_output") else None
-    return [] if id_ is None else [CallCancelled(id_, answered=True)]
+    id_ = labels.id_label(item.call_id) if (item.type or "").endswith("_output") else None
+    return [] if id_ is None else [deltas.CallCancelled(id_, answered=True)]
 
 
 def is_kept(item: Item | FunctionCall) -> bool:
@@ -316,45 +310,47 @@ def is_kept(item: Item | FunctionCall) -> bool:
     return item.type != "reasoning" and _kind(item) in (None, "server")
 
 
-def message_text(item: Item) -> list[Delta]:
+def message_text(item: Item) -> list[deltas.Delta]:
     """Return the text of a whole message, with refusals and transcripts of speech."""
     parts = item.content or ()
-    deltas: list[Delta] = []
+    told: list[deltas.Delta] = []
     for part in parts:
-        said = text_label(part.text)
-        refused = None if said else text_label(part.refusal)
-        deltas += [TextRefused(0)] if refused else []
-        text = said or refused or text_label(part.transcript)
-        deltas += [TextFragment(0, text)] if text else []
-    return deltas
+        said = labels.text_label(part.text)
+        refused = None if said else labels.text_label(part.refusal)
+        told += [deltas.TextRefused(0)] if refused else []
+        text = said or refused or labels.text_label(part.transcript)
+        told += [deltas.TextFragment(0, text)] if text else []
+    return told
 
 
-def reasoning_deltas(item: Item, index: Index | None, *, known: bool) -> list[Delta]:
+def reasoning_deltas(item: Item, index: deltas.Index | None, *, known: bool) -> list[deltas.Delta]:
     """Return the deltas that a whole reasoning item adds: its id, its encrypted text, and its text unless `known`."""
-    parts = [text_label(part.text) for part in [*(item.summary or ()), *(item.content or ())]]
+    parts = [labels.text_label(part.text) for part in [*(item.summary or ()), *(item.content or ())]]
     text = "" if known else "".join(part for part in parts if part)
-    id_, data = id_label(item.id), text_label(item.encrypted_content)
-    return [ReasoningFragment(0, text, index, id_, data=data)] if text or id_ or data else []
+    id_, data = labels.id_label(item.id), labels.text_label(item.encrypted_content)
+    return [deltas.ReasoningFragment(0, text, index, id_, data=data)] if text or id_ or data else []
 
 
 _PLAIN_MESSAGE: Final = frozenset({"type", "id", "role", "status", "content"})
 _PLAIN_PART: Final = frozenset({"type", "text", "annotations", "logprobs"})
 
 
-def kept_item(item: object) -> BlockKept | None:
+def kept_item(item: object) -> deltas.BlockKept | None:
     """Return the kept content of an item, neither reasoning nor a client's call; None if it has only text."""
     if not isinstance(item, dict):
         return None
     if item.get("type") != "message":
-        return BlockKept(0, item)
+        return deltas.BlockKept(0, item)
     if _is_plain(item):
         return None
     value = {name: one for name, one in item.items() if name != "id"}
-    return BlockKept(0, value, of_text=True, said="".join(map(_said, listed(item.get("content")))))
+    return deltas.BlockKept(
+        0, value, of_text=True, said="".join(map(_said, decode.listed(item.get("content"))))
+    )
 
 
 def _is_plain(message: dict[str, Any]) -> bool:
-    parts = listed(message.get("content"))
+    parts = decode.listed(message.get("content"))
     return message.keys() <= _PLAIN_MESSAGE and all(
         isinstance(part, dict) and part.keys() <= _PLAIN_PART and not part.get("annotations")
         for part in parts
@@ -362,4 +358,8 @@ def _is_plain(message: dict[str, Any]) -> bool:
 
 
 def _said(part: object) -> str:
-    return text_label(member(part, "text")) or text_label(member(part, "refusal")) or ""
+    return (
+        labels.text_label(decode.member(part, "text"))
+        or labels.text_label(decode.member(part, "refusal"))
+        or ""
+    )

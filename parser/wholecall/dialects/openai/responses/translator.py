@@ -31,61 +31,9 @@ from typing import Any, ClassVar, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    CallPlaced,
-    Delta,
-    Finish,
-    MessageBegan,
-    Noted,
-    Piecewise,
-    ReasoningFragment,
-    Run,
-    Slot,
-    TextBegan,
-    TextFragment,
-    TextRefused,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-    WireFault,
-)
-from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_noise, member, plain, provider_error
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.openai.responses.events import (
-    BODY_DECODER,
-    COMMON,
-    DECODER,
-    DONE_EVENTS,
-    ERROR_DECODER,
-    FRAGMENTS,
-    QUIET,
-    CallPiece,
-    Event,
-    TextPiece,
-    ThoughtPiece,
-    added,
-    finish_of,
-    outcome_of,
-    whole_text,
-)
-from wholecall.dialects.openai.responses.items import (
-    FunctionCall,
-    Item,
-    Response,
-    answered,
-    finished_call,
-    is_call,
-    is_kept,
-    kept_item,
-    message_text,
-    public_id,
-    reasoning_deltas,
-    restated_calls,
-)
-from wholecall.dialects.pieces import Runs
-from wholecall.dialects.report import ended_together
-from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
-from wholecall.dialects.unread import is_read, with_unread
+from wholecall import deltas
+from wholecall.dialects import decode, labels, pieces, report, translator, unread
+from wholecall.dialects.openai.responses import events, items
 from wholecall.framing.frame import Frame, Like
 
 _Wire = Callable[[int], object]  # gives an item of the response as the wire has it
@@ -141,9 +89,9 @@ class _Progress:
 
     # The order of events
 
-    def order(self, event: Event) -> list[Delta] | None:
+    def order(self, event: events.Event) -> list[deltas.Delta] | None:
         """Place an event by its number: None if it was seen before, else the deltas that its place implies."""
-        number, expected = index_label(event.sequence_number), self.expected
+        number, expected = labels.index_label(event.sequence_number), self.expected
         if not isinstance(number, int) or number < 0:
             return []
         created = event.type == "response.created"
@@ -154,85 +102,97 @@ class _Progress:
         self.expected = number + 1
         if number > expected >= 0 and not created and not self._guest:
             lost = f"{number - expected} events were lost before number {number}"
-            return [WireFault("undecodable_frame", lost, hole=True)]
-        return self.open(Response()) if number == 0 and expected > 0 and not created else []
+            return [deltas.WireFault("undecodable_frame", lost, hole=True)]
+        return self.open(items.Response()) if number == 0 and expected > 0 and not created else []
 
-    def _is_of(self, event: Event) -> bool:
-        return self.opened and event.response is not None and id_label(event.response.id) == self.key
+    def _is_of(self, event: events.Event) -> bool:
+        return self.opened and event.response is not None and labels.id_label(event.response.id) == self.key
 
     # The beginning and the end
 
-    def open(self, response: Response) -> list[Delta]:
+    def open(self, response: items.Response) -> list[deltas.Delta]:
         """Begin a new response."""
-        key = id_label(response.id)
+        key = labels.id_label(response.id)
         self._restart(key)
         self.opened = True
-        return [] if self._guest else [TurnOpened(key, key, name_label(response.model), restart=True)]
+        return (
+            []
+            if self._guest
+            else [deltas.TurnOpened(key, key, labels.name_label(response.model), restart=True)]
+        )
 
-    def body(self, response: Response, wire: _Wire) -> list[Delta]:
+    def body(self, response: items.Response, wire: _Wire) -> list[deltas.Delta]:
         """Return the deltas of a whole, non-streamed response; `wire` gives its items as the wire has them."""
-        deltas = self.open(response)
+        told = self.open(response)
         if response.status in ("queued", "in_progress"):
-            return deltas + self.restated(response, wire)
-        return deltas + self.conclude(response, outcome_of("", response.status), wire)
+            return told + self.restated(response, wire)
+        return told + self.conclude(response, events.outcome_of("", response.status), wire)
 
-    def conclude(self, response: Response, outcome: str, wire: _Wire) -> list[Delta]:
+    def conclude(self, response: items.Response, outcome: str, wire: _Wire) -> list[deltas.Delta]:
         """Return the deltas of the last event of a response."""
-        usage: list[Delta] = [UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
+        usage: list[deltas.Delta] = (
+            [deltas.UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
+        )
         if outcome == "failed":
             return usage + self.fail(response.error)
         if outcome == "cancelled":
-            return usage + ([] if self._guest else [Finish(0, "aborted", outcome, drops=True), *self.end()])
-        deltas = self.restated(response, wire) + usage
-        return deltas if self._guest else [*deltas, finish_of(response, outcome), *self.end()]
+            return usage + (
+                [] if self._guest else [deltas.Finish(0, "aborted", outcome, drops=True), *self.end()]
+            )
+        told = self.restated(response, wire) + usage
+        return told if self._guest else [*told, events.finish_of(response, outcome), *self.end()]
 
-    def end(self) -> list[Delta]:
+    def end(self) -> list[deltas.Delta]:
         """End the turn, unless it belongs to another dialect."""
-        return [] if self._guest else [TurnEnded(self.key)]
+        return [] if self._guest else [deltas.TurnEnded(self.key)]
 
-    def fail(self, error: Any) -> list[Delta]:
+    def fail(self, error: Any) -> list[deltas.Delta]:
         """Report the first error of a response; `response.failed` repeats the one of an `error` event."""
         if self.failed:
             return []
         self.failed = True
-        return [provider_error(error)]
+        return [decode.provider_error(error)]
 
-    def keep(self, item: Item | FunctionCall, wire: Callable[[], object]) -> list[Delta]:
+    def keep(self, item: items.Item | items.FunctionCall, wire: Callable[[], object]) -> list[deltas.Delta]:
         """Return the content of an item that goes back as it came, once; `wire` gives it as the wire has it."""
-        if self._guest or not is_kept(item):
+        if self._guest or not items.is_kept(item):
             return []
         if self.kept is None:
             self.kept = set()
-        id_ = id_label(item.id)
+        id_ = labels.id_label(item.id)
         if id_ is not None and id_ in self.kept:
             return []
         self.kept.add(id_)
-        kept = kept_item(wire())
+        kept = items.kept_item(wire())
         return [] if kept is None else [kept]
 
-    def restated(self, response: Response, wire: _Wire) -> list[Delta]:
+    def restated(self, response: items.Response, wire: _Wire) -> list[deltas.Delta]:
         """Restate the items of the finished response that no event sent."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         is_new = not self.kept  # else an item without an id is a finished one
         for position, item in enumerate(response.output or ()):
-            if is_call(item) and (id_ := public_id(item)) is not None:
-                deltas.append(CallPlaced(0, id_))
+            if items.is_call(item) and (id_ := items.public_id(item)) is not None:
+                told.append(deltas.CallPlaced(0, id_))
             said = self._restated_speech(item, position)
-            if item.type == "message" and said and any(isinstance(delta, TextFragment) for delta in deltas):
-                deltas.append(MessageBegan(0))
-            deltas += said
+            if (
+                item.type == "message"
+                and said
+                and any(isinstance(delta, deltas.TextFragment) for delta in told)
+            ):
+                told.append(deltas.MessageBegan(0))
+            told += said
             if is_new or item.id is not None:
-                deltas += self.keep(item, partial(wire, position))
-        if all(type(delta) is CallPlaced for delta in deltas):  # the calls are where their events came
-            deltas = []
-        results = [delta for item in response.output or () for delta in answered(item)]
-        return deltas + restated_calls(response.output, self.done) + results
+                told += self.keep(item, partial(wire, position))
+        if all(type(delta) is deltas.CallPlaced for delta in told):  # the calls are where their events came
+            told = []
+        results = [delta for item in response.output or () for delta in items.answered(item)]
+        return told + items.restated_calls(response.output, self.done) + results
 
-    def _restated_speech(self, item: Item, position: int) -> list[Delta]:
+    def _restated_speech(self, item: items.Item, position: int) -> list[deltas.Delta]:
         if item.type == "message" and not self.spoken:
-            return [TextBegan(0), *message_text(item)]
+            return [deltas.TextBegan(0), *items.message_text(item)]
         if item.type == "reasoning" and not self.thought:
-            return reasoning_deltas(item, position, known=False)
+            return items.reasoning_deltas(item, position, known=False)
         return []
 
 
@@ -245,9 +205,9 @@ def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
 
 # The stream.
 
-_NO_RESPONSE = Response()
-_common = COMMON.decode
-_ODD: Any = TextPiece(delta="", sequence_number=-2)  # no event has this number
+_NO_RESPONSE = items.Response()
+_common = events.COMMON.decode
+_ODD: Any = events.TextPiece(delta="", sequence_number=-2)  # no event has this number
 _Labels = tuple[Union[int, str, None], Union[str, None]]
 
 
@@ -257,9 +217,9 @@ def _items(frame: Frame) -> _Wire:
 
     def item(position: int) -> object:
         if not found:
-            payload = plain(frame.data)
-            found.append(member(payload, "response", "output") or member(payload, "output"))
-        return member(found[0], position)
+            payload = decode.plain(frame.data)
+            found.append(decode.member(payload, "response", "output") or decode.member(payload, "output"))
+        return decode.member(found[0], position)
 
     return item
 
@@ -269,14 +229,14 @@ def _odd(_: str) -> Any:
     return _ODD
 
 
-class ResponsesTranslator(TextTranslator, ViewTranslator):
+class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
     """Frames of one Responses stream to deltas.
 
     Args:
         guest: whether the frames are inside a stream of another dialect, which owns the turn.
     """
 
-    decoder = DECODER
+    decoder = events.DECODER
 
     DERIVED = frozenset({"_runs", "_slots"})
     _guest: bool
@@ -289,193 +249,203 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         self._stream_id = None
         self._now = _Progress(guest=self._guest)
         self._progresses = {}
-        self._runs = Runs()
-        self._slots: dict[_Labels, Slot] = {}  # of pieces that came before
+        self._runs = pieces.Runs()
+        self._slots: dict[_Labels, deltas.Slot] = {}  # of pieces that came before
 
-    def translate(self, frame: Frame) -> list[Delta]:
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame; later pieces start again."""
         self._runs.stop()
         return super().translate(frame)
 
-    def told(self, frame: Frame) -> list[Delta]:
+    def told(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame, and its effect; a finished response is not searched for unread calls."""
-        deltas = ended_together(self.translate(frame))
+        told = report.ended_together(self.translate(frame))
         listed = (
-            bool(deltas) and type(deltas[-1]) is TurnEnded and not any(isinstance(d, Noted) for d in deltas)
+            bool(told)
+            and type(told[-1]) is deltas.TurnEnded
+            and not any(isinstance(d, deltas.Noted) for d in told)
         )
-        return deltas if listed else with_unread(deltas, frame, self.takes_silently)
+        return told if listed else unread.with_unread(told, frame, self.takes_silently)
 
-    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
-        deltas: list[Delta] = []
+        told: list[deltas.Delta] = []
         runs = self._runs
         index, alias = runs.key
-        run: list[str] | None = None  # texts of the last run in `deltas`
+        run: list[str] | None = None  # texts of the last run in `told`
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
         left = iter(texts)
         for text in left:
             try:
                 event = read(text)
-            except UNREADABLE:  # a rare event, or an odd one
+            except decode.UNREADABLE:  # a rare event, or an odd one
                 event = _ODD
             if event.sequence_number == expected:
                 expected += 1
             elif event.sequence_number is not None:
                 index, alias = runs.stop()
                 self._now.expected = expected
-                deltas += self.told(frame_of(texts, left, like))
+                told += self.told(translator.frame_of(texts, left, like))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
             if event.run != index or event.item_id != alias:
                 if event.delta is None:  # not a piece
                     index, alias = runs.stop()
                     said = self.EVENTS[event.type](self, event)
-                    deltas += said if is_read(said, text) else with_unread(said, frame_of(texts, left, like))
+                    told += (
+                        said
+                        if unread.is_read(said, text)
+                        else unread.with_unread(said, translator.frame_of(texts, left, like))
+                    )
                     continue
                 index, alias = key = event.run, event.item_id
-                run = runs.begin(deltas, key, self._slots.get(key) or self.goes_on(type(event), *key))
+                run = runs.begin(told, key, self._slots.get(key) or self.goes_on(type(event), *key))
             elif run is None:
                 run = []
-                deltas.append(Run(runs.of, run))
+                told.append(deltas.Run(runs.of, run))
             run.append(event.delta)
         self._now.expected = expected
-        return deltas
+        return told
 
     def expect(self, number: int) -> None:
         """Note that the next event has this number."""
         self._now.expected = number
 
-    def goes_on(self, kind: type[TextPiece | ThoughtPiece | CallPiece], run: Any, item: Any) -> Piecewise:
+    def goes_on(
+        self, kind: type[events.TextPiece | events.ThoughtPiece | events.CallPiece], run: Any, item: Any
+    ) -> deltas.Piecewise:
         """Return the common fields of a text's pieces, at its first piece, whose `run` and `item_id` are given."""
-        if kind is TextPiece:
+        if kind is events.TextPiece:
             self._now.spoken = True
-            return TextFragment(0, "")
-        if issubclass(kind, ThoughtPiece):
-            index = index_label(item)
+            return deltas.TextFragment(0, "")
+        if issubclass(kind, events.ThoughtPiece):
+            index = labels.index_label(item)
             self._now.think(index)
-            return ReasoningFragment(0, "", index)
-        if len(self._slots) >= MOST_SLOTS:
+            return deltas.ReasoningFragment(0, "", index)
+        if len(self._slots) >= translator.MOST_SLOTS:
             self._slots.clear()
-        slot = Slot(0, index_label(run), id_label(item), "")
+        slot = deltas.Slot(0, labels.index_label(run), labels.id_label(item), "")
         self._slots[run, item] = slot
         return slot
 
-    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: events.Event, frame: Frame) -> list[deltas.Delta]:
         """Translate an event after a look at its stream and its number."""
         if event.type is None and frame.event in self.EVENTS:
             event.type = frame.event
         if event.object == "response" and event.type is not None and event.response is None:
             # The data is the response itself, not a member of an event.
-            event.response = decode(BODY_DECODER, frame.data)
+            event.response = decode.decode(events.BODY_DECODER, frame.data)
         if event.sequence_number == self._now.expected and event.stream_id is self._stream_id:
             self._now.expected += 1
             return self._say(event, frame)
-        deltas = self._switch(event)
+        told = self._switch(event)
         order = self._now.order(event)
-        return deltas if order is None else deltas + order + self._say(event, frame)
+        return told if order is None else told + order + self._say(event, frame)
 
-    def _say(self, event: Event, frame: Frame) -> list[Delta]:
+    def _say(self, event: events.Event, frame: Frame) -> list[deltas.Delta]:
         known = self.EVENTS.get(event.type)
         if known is None:
             return self._unknown(event, frame)
         if known is ResponsesTranslator._finished:
             if event.response is None:  # it is not nested on some servers
-                event.response = decode(BODY_DECODER, frame.data)
+                event.response = decode.decode(events.BODY_DECODER, frame.data)
             return self._finished(event, _items(frame))
-        said: list[Delta] = known(self, event)
+        said: list[deltas.Delta] = known(self, event)
         if known is ResponsesTranslator._item_done and event.item is not None:
-            return said + self._now.keep(event.item, lambda: member(plain(frame.data), "item"))
+            return said + self._now.keep(event.item, lambda: decode.member(decode.plain(frame.data), "item"))
         return said
 
-    def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
+    def _unknown(self, event: events.Event, frame: Frame) -> list[deltas.Delta]:
         if event.type is None and event.object == "response":
-            return self._now.body(decode(BODY_DECODER, frame.data) or _NO_RESPONSE, _items(frame))
+            return self._now.body(
+                decode.decode(events.BODY_DECODER, frame.data) or _NO_RESPONSE, _items(frame)
+            )
         if event.error is not None:
             return self._now.fail(event.error)
         if (event.type or frame.event) == "error":
-            flat = decode(ERROR_DECODER, frame.data)
+            flat = decode.decode(events.ERROR_DECODER, frame.data)
             return self._now.fail(flat and msgspec.structs.asdict(flat))
-        if is_noise(frame) or (event.type or frame.event).startswith(QUIET):
+        if decode.is_noise(frame) or (event.type or frame.event).startswith(events.QUIET):
             return []
-        return [Noted(0, "unknown_events")]
+        return [deltas.Noted(0, "unknown_events")]
 
     # The order of events
 
-    def _switch(self, event: Event) -> list[Delta]:
+    def _switch(self, event: events.Event) -> list[deltas.Delta]:
         if event.stream_id == self._stream_id:
             return []
         self._progresses[str(self._stream_id)] = self._now
         self._stream_id = event.stream_id
         self._now = self._progresses.get(str(event.stream_id)) or _Progress(guest=self._guest)
-        return [TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
+        return [deltas.TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
 
     # The pieces of a message
 
-    def _fragment(self, event: Event) -> list[Delta]:
+    def _fragment(self, event: events.Event) -> list[deltas.Delta]:
         text = event.delta
         return (
             []
             if text in ("", None)
             else [
-                Slot(
+                deltas.Slot(
                     0,
-                    index_label(event.output_index),
-                    id_label(event.item_id),
-                    dumped(text),
-                    id_label(event.call_id),
+                    labels.index_label(event.output_index),
+                    labels.id_label(event.item_id),
+                    decode.dumped(text),
+                    labels.id_label(event.call_id),
                 )
             ]
         )
 
-    def _text(self, event: Event) -> list[Delta]:
+    def _text(self, event: events.Event) -> list[deltas.Delta]:
         self._now.spoken = True
-        text = text_label(event.delta)
-        return [] if text is None else [TextFragment(0, text)]
+        text = labels.text_label(event.delta)
+        return [] if text is None else [deltas.TextFragment(0, text)]
 
-    def _refused(self, event: Event) -> list[Delta]:
-        return [TextRefused(0), *self._text(event)]
+    def _refused(self, event: events.Event) -> list[deltas.Delta]:
+        return [deltas.TextRefused(0), *self._text(event)]
 
-    def _reasoning(self, event: Event) -> list[Delta]:
-        text, index = text_label(event.delta), index_label(event.output_index)
+    def _reasoning(self, event: events.Event) -> list[deltas.Delta]:
+        text, index = labels.text_label(event.delta), labels.index_label(event.output_index)
         self._now.think(index)
-        return [] if text is None else [ReasoningFragment(0, text, index)]
+        return [] if text is None else [deltas.ReasoningFragment(0, text, index)]
 
-    def _item_done(self, event: Event) -> list[Delta]:
-        item, index = event.item or Item(), index_label(event.output_index)
-        if is_call(item):
-            return finished_call(item, index, self._now.done)
+    def _item_done(self, event: events.Event) -> list[deltas.Delta]:
+        item, index = event.item or items.Item(), labels.index_label(event.output_index)
+        if items.is_call(item):
+            return items.finished_call(item, index, self._now.done)
         if item.type == "reasoning":
-            return reasoning_deltas(item, index, known=self._now.think(index))
-        return answered(item)  # one of an unknown type was counted when it was added
+            return items.reasoning_deltas(item, index, known=self._now.think(index))
+        return items.answered(item)  # one of an unknown type was counted when it was added
 
     # The message
 
-    def _created(self, event: Event) -> list[Delta]:
+    def _created(self, event: events.Event) -> list[deltas.Delta]:
         return self._now.open(event.response or _NO_RESPONSE)
 
-    def _progressed(self, event: Event) -> list[Delta]:
+    def _progressed(self, event: events.Event) -> list[deltas.Delta]:
         return [] if self._now.opened else self._created(event)
 
-    def _finished(self, event: Event, wire: _Wire = lambda _: None) -> list[Delta]:
+    def _finished(self, event: events.Event, wire: _Wire = lambda _: None) -> list[deltas.Delta]:
         response = event.response or _NO_RESPONSE
-        if event.type == "response.done" and self._now.key not in (None, id_label(response.id)):
-            return [Noted(0, "unknown_events")]  # of a Realtime session, where responses end so
-        return self._now.conclude(response, outcome_of(event.type or "", response.status), wire)
+        if event.type == "response.done" and self._now.key not in (None, labels.id_label(response.id)):
+            return [deltas.Noted(0, "unknown_events")]  # of a Realtime session, where responses end so
+        return self._now.conclude(response, events.outcome_of(event.type or "", response.status), wire)
 
-    def _whole_text(self, event: Event) -> list[Delta]:
-        return whole_text(event)
+    def _whole_text(self, event: events.Event) -> list[deltas.Delta]:
+        return events.whole_text(event)
 
-    def _added(self, event: Event) -> list[Delta]:
+    def _added(self, event: events.Event) -> list[deltas.Delta]:
         begins = self._now.spoken and event.item is not None and event.item.type == "message"
-        return [MessageBegan(0), *added(event)] if begins else added(event)
+        return [deltas.MessageBegan(0), *events.added(event)] if begins else events.added(event)
 
-    EVENTS: ClassVar[Events] = {
-        **dict.fromkeys(FRAGMENTS, _fragment),
+    EVENTS: ClassVar[translator.Events] = {
+        **dict.fromkeys(events.FRAGMENTS, _fragment),
         "response.output_text.delta": _text,
         "response.refusal.delta": _refused,
         "response.reasoning_summary_text.delta": _reasoning,
         "response.reasoning_text.delta": _reasoning,
-        **dict.fromkeys(DONE_EVENTS, _whole_text),
+        **dict.fromkeys(events.DONE_EVENTS, _whole_text),
         "response.output_item.added": _added,
         "response.output_item.done": _item_done,
         "response.created": _created,
