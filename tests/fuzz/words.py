@@ -56,7 +56,10 @@ def _of_texts(module: ModuleType) -> set[str]:
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in outside
     )
     texts = [text for text in constants if isinstance(text, str) and not text.endswith("Translator")]
-    if module.__name__ == "wholecall.dialects.detect":  # its texts are paths
+    if module.__name__ in (
+        "wholecall.dialects.detect",
+        "wholecall.dialects.agents.entries",
+    ):  # its texts are paths
         texts = [step for text in texts for step in re.split(r"[.|\[\]*]+", text)]
     return {text for text in texts if _WORD(text)}
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from wholecall.dialects.detect import ENTRIES, SUPPORTING, Entry
-from wholecall.dialects.marks import FRAME, NAME, Mark, Row
+from wholecall.dialects.detect import ENTRIES, SUPPORTING
+from wholecall.dialects.marks import FRAME, NAME, Entry, Mark, Row
 
 _private = True
 

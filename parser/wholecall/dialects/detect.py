@@ -2,7 +2,7 @@
 
 Theory of operation. A stream's dialect is found by its first decisive frame, before its translator is imported; so
 nothing of the translators is imported here. Rows are in the language of `wholecall.dialects.marks`, below an example of
-the wire. The dialect of most streams is asked first. Nearly all dialects recognise none of each other's frames; the few
+the wire. Those of agents' own streams are in `wholecall.dialects.agents.entries`. The dialect of most streams is asked first. Nearly all dialects recognise none of each other's frames; the few
 that also take frames of another dialect come after it.
 
 The words for kinds of events are also in the translators; `tests/dialects/test_marks.py` holds both against each other.
@@ -12,54 +12,35 @@ that other dialects may have as well are weak; `besides` are those that its fram
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
+from wholecall.dialects.agents.entries import AGENTS
 from wholecall.dialects.decode import opened_chunk, plain
 from wholecall.dialects.marks import (
     ABSENT,
+    BINARY,
     EMPTY,
     FILLED,
     FRAME,
     HERE,
+    LINES,
     LIST,
     NAME,
     NULL,
     OBJECT,
     SAID,
+    SERVER,
+    SSE,
     TEXT,
     TRUTH,
     UNSAID,
+    Entry,
     Row,
     Rows,
     decisive,
     holds,
     no,
 )
-
-# The usual framing of a dialect comes first.
-SSE: Final = ("sse", "jsonl")
-LINES: Final = ("jsonl", "sse")
-BINARY: Final = ("eventstream", "jsonl", "sse")
-_AGENT: Final = ("jsonl", "sse", "jsonarray")
-_SERVER: Final = ("sse", "jsonl", "jsonarray")
-
-
-class Entry(NamedTuple):
-    """A dialect of the table: its translator, its framings, and its marks.
-
-    Attributes:
-        translator: its class, by the path below `wholecall.dialects`; imported when the first stream starts.
-        framings: the framings in which it comes, by their names.
-        rows: its marks, of which one row makes a frame decisive.
-        weak: members that other dialects may have as well.
-        besides: members that its frames have, and that no row asks for.
-    """
-
-    translator: str
-    framings: tuple[str, ...]
-    rows: Rows
-    weak: str = ""
-    besides: str = ""
 
 
 def _within(member: str, rows: Rows) -> Rows:
@@ -216,14 +197,11 @@ _LANGGRAPH_LISTS: Final = frozenset(
     f"messages{part}{place}" for part in ("", "/partial", "/complete") for place in ("", "|*")
 )
 
-_RPC: Final[Row] = {"jsonrpc": "2.0"}
 _LLAMA_STACK_EVENT: Final[Row] = {
     "event.event_type": {"start", "progress", "complete"},
     "completion_message": no(OBJECT),
 }
 _LLAMA_STACK_REASONS: Final = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
-_CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id": ABSENT, "message.id": ABSENT}
-_CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
 _UI: Final[Row] = {"parts": no(LIST)}
 
 ENTRIES: Final[dict[str, Entry]] = {
@@ -368,7 +346,7 @@ ENTRIES: Final[dict[str, Entry]] = {
     # {"type":"event","method":"messages","params":{"data":{"event":"message-start"}},…}    or another event in this one
     "langchain-protocol": Entry(
         "frameworks.langchain_protocol.LangChainProtocolTranslator",
-        _SERVER,
+        SERVER,
         (
             {
                 "event": {
@@ -437,7 +415,7 @@ ENTRIES: Final[dict[str, Entry]] = {
     # {"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Hel",…}
     "ag-ui": Entry(
         "agents.ag_ui.AgUiTranslator",
-        _SERVER,
+        SERVER,
         (
             {
                 "type": {
@@ -483,163 +461,7 @@ ENTRIES: Final[dict[str, Entry]] = {
         ({"event": "on_*", "run_id": HERE},),
         besides="metadata",
     ),
-    # {"jsonrpc":"2.0","method":"session/update","params":{…}}
-    # {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"},…}    next to a content it is a sample in MCP
-    "acp": Entry(
-        "agents.acp.AcpTranslator",
-        _AGENT,
-        (
-            {**_RPC, "method": {"session/update", "session/request_permission", "session/prompt"}},
-            {**_RPC, "result.stopReason": TEXT, "result.content": ABSENT},
-        ),
-    ),
-    # {"type":"assistant.message_delta","data":{"deltaContent":"Hel"},…}    also events about the session itself
-    "copilot": Entry(
-        "agents.copilot.CopilotTranslator",
-        _AGENT,
-        (
-            {
-                "type": {
-                    *("assistant.*", "tool.*", "external_tool.*", "session.*", "user.*", "system.*"),
-                    *("permission.*", "subagent.*", "hook.*", "skill.*", "model.*", "mcp.*"),
-                },
-                "data": OBJECT,
-            },
-        ),
-    ),
-    # {"type":"tool_call","subtype":"started","call_id":"c1","tool_call":{…},…}    others as Claude Code's
-    "cursor": Entry(
-        "agents.cursor.CursorTranslator",
-        _AGENT,
-        (
-            {"type": "tool_call", "subtype": {"started", "completed"}, "tool_call": OBJECT},
-            {"type": "thinking", "subtype": {"delta", "completed"}},
-            {**_CURSOR, "type": "system", "subtype": "init", "permissionMode": TEXT, "tools": ABSENT},
-            {**_CURSOR, "type": {"user", "assistant"}, "message.content[0].type": "text"},
-            {**_CURSOR, "type": "result", "subtype": TEXT, "duration_ms": HERE, "num_turns": ABSENT},
-        ),
-    ),
-    # {"type":"stream_event","session_id":"s","event":{"type":"message_start"},…}    a line of a session
-    # {"type":"control_request","request":{"subtype":"can_use_tool"},…}    or between the agent and its client
-    "claude-code": Entry(
-        "agents.claude_code.ClaudeCodeTranslator",
-        ("jsonl", "jsonarray", "sse"),
-        (
-            {"type": "stream_event", "event": OBJECT, "session_id": TEXT},
-            {"type": {"assistant", "user"}, "message": OBJECT, "session_id": TEXT},
-            {"type": {"system", "result"}, "subtype": TEXT, "session_id": TEXT},
-            {"type": "control_request", "request.subtype": TEXT},
-            {"type": "control_response", "response.subtype": TEXT},
-        ),
-        besides="result",
-    ),
-    # {"method":"item/agentMessage/delta","params":{"threadId":"t1","delta":"Hel"},…}
-    # {"id":1,"result":{"thread":{"id":"t1"}},…}
-    "codex-app-server": Entry(
-        "agents.codex_app_server.CodexAppServerTranslator",
-        _AGENT,
-        (
-            {**_CODEX, "params.threadId": TEXT},
-            {**_CODEX, "params.thread": OBJECT},
-            {"result.thread.id": TEXT, "id": HERE},
-        ),
-    ),
-    # {"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"Hello"},…}
-    "codex-exec": Entry(
-        "agents.codex_exec.CodexExecTranslator",
-        _AGENT,
-        (
-            {"type": "thread.started", "thread_id": TEXT},
-            {"type": {"turn.started", "turn.completed", "turn.failed"}},
-            {"type": {"item.started", "item.updated", "item.completed"}, "item": OBJECT},
-        ),
-    ),
-    # {"type":"tool_use","timestamp":"2026-…","tool_name":"glob","tool_id":"glob-1","parameters":{…}}
-    # {"session_id":"s","response":"Hello","stats":{…}}    the answer alone
-    "gemini-cli": Entry(
-        "agents.gemini_cli.GeminiCliTranslator",
-        _AGENT,
-        (
-            {"type": "init", "timestamp": TEXT, "session_id": TEXT, "model": TEXT},
-            {"type": "message", "timestamp": TEXT, "role": {"user", "assistant"}, "content": TEXT},
-            {"type": {"tool_use", "tool_result"}, "timestamp": TEXT, "tool_id": TEXT},
-            {"type": {"error", "result"}, "timestamp": TEXT, "severity|status": TEXT},
-            {"response": TEXT, "session_id": TEXT, "stats": OBJECT},
-        ),
-        weak="response",
-    ),
-    # {"type":"message.part.updated","properties":{"part":{"type":"text",…},"delta":"Hel"}}    of the server
-    # {"type":"tool_use","timestamp":1,"sessionID":"ses_1","part":{"type":"tool",…}}    of one run
-    "opencode": Entry(
-        "agents.opencode.OpencodeTranslator",
-        _AGENT,
-        (
-            {"type": {"message.*", "session.*", "server.*", "permission.*"}, "properties": OBJECT},
-            {"type": {"step_*", "text", "reasoning", "tool_use"}, "sessionID": TEXT, "part": OBJECT},
-            {"type": "error", "sessionID": TEXT, "error": OBJECT},
-            {"info.id": TEXT, "info.role": TEXT, "parts": LIST},
-        ),
-    ),
-    # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
-    # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
-    "a2a": Entry(
-        "agents.a2a.A2aTranslator",
-        _SERVER,
-        (
-            {**_RPC, "result.kind": {"task", "message", "status-update", "artifact-update"}},
-            {**_RPC, "result.statusUpdate|result.task.status": OBJECT},
-            {**_RPC, "result.artifactUpdate": OBJECT, "result.statusUpdate": ABSENT},
-            {**_RPC, "result.message.parts": LIST},
-            {
-                **_RPC,
-                "method": {"message/send", "message/stream", "SendMessage", "SendStreamingMessage"},
-                "result": no(OBJECT),
-            },
-        ),
-    ),
-    # {"jsonrpc":"2.0","method":"tools/call","params":{…}}    a request or a notification, by its family
-    # {"jsonrpc":"2.0","id":1,"result":{"content":[…]}}    a result of a tool, a list, or a sample
-    # {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"},…}    a handshake, by its date
-    "mcp": Entry(
-        "agents.mcp.McpTranslator",
-        _SERVER,
-        (
-            {
-                **_RPC,
-                "method": {
-                    *("notifications/*", "tools/*", "sampling/*", "elicitation/*", "roots/*", "resources/*"),
-                    "prompts/*",
-                },
-            },
-            {**_RPC, "method": "initialize", "params.protocolVersion": TEXT},
-            {
-                **_RPC,
-                "result.content|result.tools|result.resources|result.prompts": LIST,
-                "method": no(TEXT),
-            },
-            {**_RPC, "result.content": OBJECT, "result.model": HERE, "method": no(TEXT)},
-            {**_RPC, "result.protocolVersion": TEXT, "method": no(TEXT)},
-        ),
-    ),
-    # {"type":"message_start","message":{"role":"assistant","timestamp":1},…}    its messages have times
-    # {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"Hel"},…}
-    "pi": Entry(
-        "agents.pi.PiTranslator",
-        _AGENT,
-        (
-            {
-                "type": {"message_start", "message_end", "turn_end"},
-                "message.role": HERE,
-                "message.timestamp": HERE,
-            },
-            {"type": "message_update", "assistantMessageEvent": OBJECT},
-            {"type": {"tool_execution_*"}, "toolCallId": HERE},
-            {"type": "agent_end", "messages": LIST},
-            {"type": "response", "command": TEXT, "success": TRUTH},
-        ),
-        weak="messages",
-        besides="result",
-    ),
+    **AGENTS,
     # {"output":{"choices":[{"message":{…}}]},"request_id":"r1"}
     "dashscope": Entry(
         "others.dashscope.DashScopeTranslator",

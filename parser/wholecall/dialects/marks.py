@@ -54,6 +54,31 @@ UNSAID: Final = SAID._replace(negative=True)
 HERE: Final = Mark("{key} in {object}")  # null included
 ABSENT: Final = HERE._replace(negative=True)
 
+# The usual framing of a dialect comes first.
+SSE: Final = ("sse", "jsonl")
+LINES: Final = ("jsonl", "sse")
+BINARY: Final = ("eventstream", "jsonl", "sse")
+AGENT: Final = ("jsonl", "sse", "jsonarray")
+SERVER: Final = ("sse", "jsonl", "jsonarray")
+
+
+class Entry(NamedTuple):
+    """A dialect of the table: its translator, its framings, and its marks.
+
+    Attributes:
+        translator: its class, by the path below `wholecall.dialects`; imported when the first stream starts.
+        framings: the framings in which it comes, by their names.
+        rows: its marks, of which one row makes a frame decisive.
+        weak: members that other dialects may have as well.
+        besides: members that its frames have, and that no row asks for.
+    """
+
+    translator: str
+    framings: tuple[str, ...]
+    rows: Rows
+    weak: str = ""
+    besides: str = ""
+
 
 def no(test: Test) -> Mark:
     """Return the test that holds where this one does not."""

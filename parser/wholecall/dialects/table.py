@@ -21,8 +21,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from wholecall.dialects import claims, translator
-from wholecall.dialects.detect import ENTRIES, Entry
-from wholecall.dialects.marks import Detect, decisive
+from wholecall.dialects.detect import ENTRIES
+from wholecall.dialects.marks import Detect, Entry, decisive
 from wholecall.errors import UnknownDialect, choices, meant
 
 

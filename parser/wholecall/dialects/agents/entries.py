@@ -1,0 +1,171 @@
+"""The entries of agents' own streams in the table of dialects (`wholecall.dialects.detect`), in its order and language."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from wholecall.dialects.marks import ABSENT, AGENT, HERE, LIST, OBJECT, SERVER, TEXT, TRUTH, Entry, Row, no
+
+_RPC: Final[Row] = {"jsonrpc": "2.0"}
+_CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id": ABSENT, "message.id": ABSENT}
+_CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
+
+AGENTS: Final[dict[str, Entry]] = {
+    # {"jsonrpc":"2.0","method":"session/update","params":{…}}
+    # {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"},…}    next to a content it is a sample in MCP
+    "acp": Entry(
+        "agents.acp.AcpTranslator",
+        AGENT,
+        (
+            {**_RPC, "method": {"session/update", "session/request_permission", "session/prompt"}},
+            {**_RPC, "result.stopReason": TEXT, "result.content": ABSENT},
+        ),
+    ),
+    # {"type":"assistant.message_delta","data":{"deltaContent":"Hel"},…}    also events about the session itself
+    "copilot": Entry(
+        "agents.copilot.CopilotTranslator",
+        AGENT,
+        (
+            {
+                "type": {
+                    *("assistant.*", "tool.*", "external_tool.*", "session.*", "user.*", "system.*"),
+                    *("permission.*", "subagent.*", "hook.*", "skill.*", "model.*", "mcp.*"),
+                },
+                "data": OBJECT,
+            },
+        ),
+    ),
+    # {"type":"tool_call","subtype":"started","call_id":"c1","tool_call":{…},…}    others as Claude Code's
+    "cursor": Entry(
+        "agents.cursor.CursorTranslator",
+        AGENT,
+        (
+            {"type": "tool_call", "subtype": {"started", "completed"}, "tool_call": OBJECT},
+            {"type": "thinking", "subtype": {"delta", "completed"}},
+            {**_CURSOR, "type": "system", "subtype": "init", "permissionMode": TEXT, "tools": ABSENT},
+            {**_CURSOR, "type": {"user", "assistant"}, "message.content[0].type": "text"},
+            {**_CURSOR, "type": "result", "subtype": TEXT, "duration_ms": HERE, "num_turns": ABSENT},
+        ),
+    ),
+    # {"type":"stream_event","session_id":"s","event":{"type":"message_start"},…}    a line of a session
+    # {"type":"control_request","request":{"subtype":"can_use_tool"},…}    or between the agent and its client
+    "claude-code": Entry(
+        "agents.claude_code.ClaudeCodeTranslator",
+        ("jsonl", "jsonarray", "sse"),
+        (
+            {"type": "stream_event", "event": OBJECT, "session_id": TEXT},
+            {"type": {"assistant", "user"}, "message": OBJECT, "session_id": TEXT},
+            {"type": {"system", "result"}, "subtype": TEXT, "session_id": TEXT},
+            {"type": "control_request", "request.subtype": TEXT},
+            {"type": "control_response", "response.subtype": TEXT},
+        ),
+        besides="result",
+    ),
+    # {"method":"item/agentMessage/delta","params":{"threadId":"t1","delta":"Hel"},…}
+    # {"id":1,"result":{"thread":{"id":"t1"}},…}
+    "codex-app-server": Entry(
+        "agents.codex_app_server.CodexAppServerTranslator",
+        AGENT,
+        (
+            {**_CODEX, "params.threadId": TEXT},
+            {**_CODEX, "params.thread": OBJECT},
+            {"result.thread.id": TEXT, "id": HERE},
+        ),
+    ),
+    # {"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"Hello"},…}
+    "codex-exec": Entry(
+        "agents.codex_exec.CodexExecTranslator",
+        AGENT,
+        (
+            {"type": "thread.started", "thread_id": TEXT},
+            {"type": {"turn.started", "turn.completed", "turn.failed"}},
+            {"type": {"item.started", "item.updated", "item.completed"}, "item": OBJECT},
+        ),
+    ),
+    # {"type":"tool_use","timestamp":"2026-…","tool_name":"glob","tool_id":"glob-1","parameters":{…}}
+    # {"session_id":"s","response":"Hello","stats":{…}}    the answer alone
+    "gemini-cli": Entry(
+        "agents.gemini_cli.GeminiCliTranslator",
+        AGENT,
+        (
+            {"type": "init", "timestamp": TEXT, "session_id": TEXT, "model": TEXT},
+            {"type": "message", "timestamp": TEXT, "role": {"user", "assistant"}, "content": TEXT},
+            {"type": {"tool_use", "tool_result"}, "timestamp": TEXT, "tool_id": TEXT},
+            {"type": {"error", "result"}, "timestamp": TEXT, "severity|status": TEXT},
+            {"response": TEXT, "session_id": TEXT, "stats": OBJECT},
+        ),
+        weak="response",
+    ),
+    # {"type":"message.part.updated","properties":{"part":{"type":"text",…},"delta":"Hel"}}    of the server
+    # {"type":"tool_use","timestamp":1,"sessionID":"ses_1","part":{"type":"tool",…}}    of one run
+    "opencode": Entry(
+        "agents.opencode.OpencodeTranslator",
+        AGENT,
+        (
+            {"type": {"message.*", "session.*", "server.*", "permission.*"}, "properties": OBJECT},
+            {"type": {"step_*", "text", "reasoning", "tool_use"}, "sessionID": TEXT, "part": OBJECT},
+            {"type": "error", "sessionID": TEXT, "error": OBJECT},
+            {"info.id": TEXT, "info.role": TEXT, "parts": LIST},
+        ),
+    ),
+    # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
+    # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
+    "a2a": Entry(
+        "agents.a2a.A2aTranslator",
+        SERVER,
+        (
+            {**_RPC, "result.kind": {"task", "message", "status-update", "artifact-update"}},
+            {**_RPC, "result.statusUpdate|result.task.status": OBJECT},
+            {**_RPC, "result.artifactUpdate": OBJECT, "result.statusUpdate": ABSENT},
+            {**_RPC, "result.message.parts": LIST},
+            {
+                **_RPC,
+                "method": {"message/send", "message/stream", "SendMessage", "SendStreamingMessage"},
+                "result": no(OBJECT),
+            },
+        ),
+    ),
+    # {"jsonrpc":"2.0","method":"tools/call","params":{…}}    a request or a notification, by its family
+    # {"jsonrpc":"2.0","id":1,"result":{"content":[…]}}    a result of a tool, a list, or a sample
+    # {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"},…}    a handshake, by its date
+    "mcp": Entry(
+        "agents.mcp.McpTranslator",
+        SERVER,
+        (
+            {
+                **_RPC,
+                "method": {
+                    *("notifications/*", "tools/*", "sampling/*", "elicitation/*", "roots/*", "resources/*"),
+                    "prompts/*",
+                },
+            },
+            {**_RPC, "method": "initialize", "params.protocolVersion": TEXT},
+            {
+                **_RPC,
+                "result.content|result.tools|result.resources|result.prompts": LIST,
+                "method": no(TEXT),
+            },
+            {**_RPC, "result.content": OBJECT, "result.model": HERE, "method": no(TEXT)},
+            {**_RPC, "result.protocolVersion": TEXT, "method": no(TEXT)},
+        ),
+    ),
+    # {"type":"message_start","message":{"role":"assistant","timestamp":1},…}    its messages have times
+    # {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"Hel"},…}
+    "pi": Entry(
+        "agents.pi.PiTranslator",
+        AGENT,
+        (
+            {
+                "type": {"message_start", "message_end", "turn_end"},
+                "message.role": HERE,
+                "message.timestamp": HERE,
+            },
+            {"type": "message_update", "assistantMessageEvent": OBJECT},
+            {"type": {"tool_execution_*"}, "toolCallId": HERE},
+            {"type": "agent_end", "messages": LIST},
+            {"type": "response", "command": TEXT, "success": TRUTH},
+        ),
+        weak="messages",
+        besides="result",
+    ),
+}
