@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -70,6 +72,53 @@ TEXTS = {
         '{"type":"input_json_delta","partial_json":"%s"}',
     ),
 }
+_PADDED = _CHUNK.replace("]}", '],"usage":null,"obfuscation":"k3J"}')
+
+
+def _item(kind: str, event: str) -> Text:
+    """Return a text of Responses: the first item; `%n` is an event's number."""
+    begin = _numbered(
+        "response.created", '"response":{"id":"r1","model":"m","status":"in_progress","output":[]}'
+    )
+    item = f'{{"type":"{kind}","id":"i1","call_id":"c1","name":"f","arguments":"","status":"in_progress"}}'
+    added = _numbered("response.output_item.added", f'"output_index":0,"item":{item}')
+    end = _numbered("response.in_progress", '"response":{"id":"r1","model":"m","status":"in_progress"}')
+    return Text(begin + added, event, end)
+
+
+def _numbered(name: str, data: str) -> str:
+    return _named(name, f'"sequence_number":%n,{data}')
+
+
+_OF_CALL, _OF_TEXT = "response.function_call_arguments.delta", "response.output_text.delta"
+TEXTS |= {
+    "chat text, padded": Text(_ROLE, _PADDED % ('{"content":"%s"}', "null"), _STOP),
+    "chat arguments, padded": Text(
+        _ROLE + _CALL,
+        _PADDED % ('{"tool_calls":[{"index":0,"function":{"arguments":"%s"}}]}', "null"),
+        _CALLED,
+    ),
+    "responses text": _item(
+        "message",
+        _numbered(
+            _OF_TEXT, '"item_id":"i1","output_index":0,"content_index":0,"delta":"%s","obfuscation":"k3J"'
+        ),
+    ),
+    "responses text, numbered at the end": _item(
+        "message", _named(_OF_TEXT, '"delta":"%s","item_id":"i1","output_index":0,"sequence_number":%n')
+    ),
+    "responses arguments": _item(
+        "function_call", _numbered(_OF_CALL, '"item_id":"i1","output_index":0,"delta":"%s"')
+    ),
+}
+
+
+def counted(events: Sequence[str], first: int = 0) -> list[bytes]:
+    """Return the reads with the numbers of their events."""
+    numbers = itertools.count(first)
+    return [re.sub("%n", lambda _: str(next(numbers)), event).encode() for event in events]
+
+
 _ARGUMENT = ['{\\"a', '\\":[\\"', *["piece, "] * 7]  # and its end, after one event more
 _SPEECH = ["piece "] * 9
 # Contents of a JSON string, and characters that end one or belong to none.
@@ -112,17 +161,11 @@ def streams(text: Text, event: str, *, is_call: bool) -> Iterator[list[bytes]]:
     """Yield a stream with an event among the pieces of a text, in four ways to cut it."""
     pieces = [text.event.replace("%s", piece) for piece in (_ARGUMENT if is_call else _SPEECH)]
     last = [text.event.replace("%s", piece) for piece in ("more, ", "last", '\\"]}' if is_call else ".")]
-    head = text.before.encode()
-    yield [head, *(one.encode() for one in [*pieces, event, *last]), text.after.encode()]
-    yield [head, "".join(pieces).encode(), "".join([event, *last]).encode(), text.after.encode()]
-    yield [
-        head,
-        "".join(pieces[:5]).encode(),
-        "".join([*pieces[5:], event, *last]).encode(),
-        text.after.encode(),
-    ]
-    data = "".join([*pieces, event, *last]).encode()
-    yield [head, *(data[start : start + 301] for start in range(0, len(data), 301)), text.after.encode()]
+    yield counted([text.before, *pieces, event, *last, text.after])
+    yield counted([text.before, "".join(pieces), "".join([event, *last]), text.after])
+    yield counted([text.before, "".join(pieces[:5]), "".join([*pieces[5:], event, *last]), text.after])
+    head, data, end = counted([text.before, "".join([*pieces, event, *last]), text.after])
+    yield [head, *(data[start : start + 301] for start in range(0, len(data), 301)), end]
 
 
 def _odd(name: str, events: Sequence[str]) -> list[Sequence[bytes]]:
@@ -156,12 +199,14 @@ def test_events_that_differ_in_a_character(name: str, character: str) -> None:
 def test_members_that_come_later(name: str) -> None:
     """Law 129: a member that is new among pieces, or has another value in each, is read as the machine reads it."""
     text = TEXTS[name]
-    data = json.loads(text.event.partition("data: ")[2].replace("%s", "piece "))
+    data = json.loads(text.event.partition("data: ")[2].replace("%s", "piece ").replace("%n", '"%n"'))
     extra = [{"usage": {"total_tokens": n}} for n in range(3)] + [{"obfuscation": "x" * n} for n in range(3)]
     events = [
         text.event.partition("data: ")[0] + f"data: {json.dumps({**data, **one}, separators=(',', ':'))}\n\n"
         for one in extra
     ]
+
+    events = [event.replace('"%n"', "%n") for event in events]
 
     assert [] == _odd(name, [*events, "".join(events)])
 
@@ -177,7 +222,7 @@ def test_a_member_that_repeats_the_piece(name: str) -> None:
         for values in (["piece "] * 9 + ["other "] * 3, ["other "] * 9 + ["piece "] * 3)
     ]
 
-    assert [] == differing([[event.encode() for event in stream] for stream in streams])
+    assert [] == differing(map(counted, streams))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -191,7 +236,7 @@ def test_a_piece_after_the_text(name: str) -> None:
         [text.before, *pieces, *after[:place], late, *after[place:], end] for place in range(len(after) + 1)
     ]
 
-    assert [] == differing([[event.encode() for event in stream] for stream in streams])
+    assert [] == differing(map(counted, streams))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -199,19 +244,14 @@ def test_a_text_in_large_reads_stays_in_the_lane(name: str) -> None:
     """Reads of many pieces of one text stay in the lane where only the pieces differ, and go to the machine if not."""
     text, is_call = TEXTS[name], "arguments" in name
     event = text.event.replace("%s", "piece, ")
-    numbered = [
-        event.replace("\n\n", "").removesuffix("}") + f',"obfuscation":"{n}"}}\n\n' for n in range(40)
-    ]
-    begin = [text.event.replace("%s", piece).encode() for piece in (_ARGUMENT if is_call else _SPEECH)]
-    plain, odd = (
-        [text.before.encode(), *begin, *reads] for reads in ([event.encode() * 8] * 5, _by_eight(numbered))
+    other = [event.replace("\n\n", "").removesuffix("}") + f',"service":"{n}"}}\n\n' for n in range(40)]
+    begin = [text.event.replace("%s", piece) for piece in (_ARGUMENT if is_call else _SPEECH)]
+    like, unlike = (
+        counted([text.before, *begin, *("".join(events[at : at + 8]) for at in range(0, 40, 8))])
+        for events in ([event] * 40, other)
     )
 
-    assert [False, True] == [leaves(plain), leaves(odd)]
-
-
-def _by_eight(events: Sequence[str]) -> list[bytes]:
-    return ["".join(events[start : start + 8]).encode() for start in range(0, len(events), 8)]
+    assert [False, True] == [leaves(like), leaves(unlike)]
 
 
 def test_another_text_has_another_template() -> None:

@@ -1,9 +1,9 @@
 """Records of a format: its markers and their content. They are data; `readers` reads by them.
 
 A *block* is a marker with content; the text after it decides its kind. A *tag* carries the name of the call, then
-tagged parameters or one JSON object. *Nested* elements are MiniMax M3's, where a token precedes every tag. A *body* is a tag with plain text for its arguments.
-*Messages* have a header, a body and an end. A marker that several formats share has one record whose body decides, so
-that a wrongly chosen format still reads its neighbours.
+tagged parameters or one JSON object. *Nested* elements are MiniMax M3's, where a token precedes every tag. A *body* is
+a tag with plain text for its arguments. *Messages* have a header, a body and an end. A marker that several formats
+share has one record whose body decides, so that a wrongly chosen format still reads its neighbours.
 """
 
 from __future__ import annotations

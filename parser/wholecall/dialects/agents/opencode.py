@@ -21,7 +21,7 @@ the whole text repeats; older servers send all of it anew each time.
 Covers: the events of opencode's server (`/event`), the lines of `opencode run --format json`, and whole messages:
     calls that the agent executes, by their states; texts whole or in pieces; sub-agents beside the main agent.
 Calls: told apart by `callID`; each ends with its state.
-Source: sst/opencode, packages/sdk/js/src/gen/types.gen.ts and packages/opencode/src/cli/cmd/run.ts (2026).
+Source: sst/opencode, packages/sdk/js/src/v2/gen/types.gen.ts and packages/opencode/src/cli/cmd/run.ts (2026).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import repeat
 from typing import Any, ClassVar, Final, Union
 
@@ -237,28 +237,37 @@ class Lane:
                 self._take_pieces(pieces, events) and self._take(self._frame(text), events)
             ):
                 return False
-        if pieces and self._is_repeating:
-            self._learn(text, pieces[-1], len(pieces))
+        n_pieces, last = len(pieces), pieces[-1] if pieces else ""
+        if not self._take_pieces(pieces, events):
+            return False
+        if last and self._is_repeating:
+            self._learn(text, last, n_pieces)
         self._n_full += n >= _FULL and len(self._log) == n_logged and self._template is None
-        return self._take_pieces(pieces, events)
+        return True
 
     def _learn(self, text: str, piece: str, n: int = 1) -> None:
         """Choose the template of the text, after some of its pieces were decoded, of which these are the last."""
-        event = templates.Event(self._prefix, text, piece, lambda frame: self._more(self, frame, 0))
+        number = self._number - self._is_numbered
+        event = templates.Event(self._prefix, text, piece, number, partial(self._more, self))
         self._template = self._templates.next(self._template, event, n, size_of(self._of))
 
     def _take_content(self, template: templates.Template, content: str, events: list[Event[Any]]) -> bool:
-        """Take the content of one event or of several that have a template; return False, and take none, if one is odd."""
-        if '"' not in content and "\\" not in content and content.isprintable():
+        """Take one event or several that have a template, by the text between the first head and the last tail.
+
+        Take none of them, and return False, if one is odd.
+        """
+        if template.is_bare and '"' not in content and "\\" not in content and content.isprintable():
             return bool(content) and self._act(self, content, events)
-        if "\n" in content:
-            pieces = template.pieces(content)
-            return pieces is not None and _AT_ONCE[self._act](self, pieces, events)
-        try:
-            piece = templates.string(f'"{content}"')
-        except decode.UNREADABLE:
+        if "\n" not in content:
+            piece = template.piece(content, self._number)
+            taken = bool(piece) and self._act(self, piece or "", events)
+            self._number += taken and self._is_numbered
+            return taken
+        pieces = template.pieces(content, self._number)
+        if pieces is None or not _AT_ONCE[self._act](self, pieces, events):
             return False
-        return bool(piece) and self._act(self, piece, events)
+        self._number += self._is_numbered * len(pieces)
+        return True
 
     def _take_pieces(self, pieces: list[str], events: list[Event[Any]]) -> bool:
         """Take pieces of the same text, and clear their list; return False if one of them is odd."""

@@ -212,7 +212,7 @@ class ResponsesLane(Lane):
     """A lane for the events of one response, whose items come one after the other."""
 
     dialect = "responses"
-    _may_be_empty = _is_numbered = True
+    _may_be_empty = _is_numbered = _is_repeating = True
     _READERS = {  # noqa: RUF012 - as in the base class
         "ResponseTextDeltaEvent": _of_text,
         "ResponseReasoningSummaryTextDeltaEvent": _of_thought,

@@ -1,19 +1,22 @@
 """The frames of one text, read without decoding them: all but the piece repeats.
 
-Theory of operation. Most servers write the frames of a text with the same characters, apart from the piece:
+Theory of operation. Most servers write the frames of a text with the same characters, apart from the piece, a number
+that counts the events, and padding:
 
-    data: {"id":"r1","model":"m","choices":[{"index":0,"delta":{"content":"Hel"}}]}
-    data: {"id":"r1","model":"m","choices":[{"index":0,"delta":{"content":"lo"}}]}
+    data: {"id":"r1","model":"m","choices":[{"index":0,"delta":{"content":"Hel"}}],"obfuscation":"x7"}
+    data: {"type":"response.output_text.delta","sequence_number":4,"output_index":0,"delta":"Hel","obfuscation":"x7"}
 
-A template holds the characters before and after the piece of a frame that was decoded. It is only made if the same
-frame with a test word in place of the piece is decoded to the test word. Then the piece is the content of one JSON
-string, and nothing else in the frame depends on it. A later frame that begins and ends like the template has the same
-meaning, if the characters between are the content of a JSON string as well: they contain no quote, backslash or control
-character, or are decoded as one string. An empty piece is left to the decoder, because another member may replace it.
+A template holds the characters between these. It is made from a frame that was decoded, and only if the same frame with
+test words in place of piece and padding, and with the next number, is decoded to the test word. Then each of them is the
+content of one JSON string or a number, and nothing else in the frame depends on it. A later frame with the same
+characters has the same meaning, if its number is the next one, and if piece and padding are contents of JSON strings as
+well: they contain no quote, backslash or control character, or are decoded as one string. An empty piece is left to the
+decoder, because another member may replace it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -25,53 +28,87 @@ _TEST_WORD: Final = "wholecall"
 # Pieces of a text that are decoded before its template is made; twice as many after each that did not last.
 _FIRST_WAIT: Final = 4
 _LASTING: Final = 64  # characters that were read by a template that lasted
-string = msgspec.json.Decoder(str).decode
+_PADDING: Final = re.compile(
+    r'"obfuscation": ?"([^"\\]*)"'
+)  # OpenAI's, against conclusions from the sizes of packets
+_NUMBER: Final = re.compile(r'"sequence_number": ?([0-9]+)')
+_string = msgspec.json.Decoder(str).decode
 
 
 class Event(NamedTuple):
-    """An event that holds a piece: its lines before the data, the data and the piece.
+    """An event that was decoded to a piece: its lines before the data, the data, the piece, and the event's number.
 
-    `read` decodes such data to the next piece of the same text, or to None.
+    `read` decodes data of such an event to a piece of the same text, or to None; with -1 if they have the number of the
+    last event, with 0 if they have the next one's.
     """
 
     prefix: str
     data: str
     piece: str
-    read: Callable[[str], str | None]
+    number: int
+    read: Callable[[str, int], str | None]
 
 
 class Template:
-    """The characters around the pieces of one text.
+    """The characters of the events of one text that repeat: `head [NUMBER lead] PIECE [middle PADDING-OR-NUMBER] tail`.
 
     Attributes:
-        head, tail: an event's text before and after its piece.
-        start, end: the slice of the piece in an event.
+        head, tail: the beginning and the end of an event.
+        start, end: the slice between them.
+        is_bare: whether only the piece is between them.
     """
 
-    __slots__ = ("_between", "end", "head", "start", "tail")
+    __slots__ = ("_between", "_is_numbered", "_lead", "_middle", "end", "head", "is_bare", "start", "tail")
 
-    def __init__(self, head: str, tail: str) -> None:
+    def __init__(self, head: str, lead: str, middle: str, tail: str, *, is_numbered: bool) -> None:
         self.head, self.tail = head, tail
         self.start, self.end = len(head), -len(tail)
+        self.is_bare = not (lead or middle)
+        self._lead, self._middle, self._is_numbered = lead, middle, is_numbered
         self._between = f"{tail}\n\n{head}"
 
-    def pieces(self, content: str) -> list[str] | None:
-        """Return the pieces of whole events, the first without its head, the last without its tail.
+    def piece(self, content: str, number: int) -> str | None:
+        """Return the piece of the event with this number, without its head and tail; None if it has another form.
 
-        None of them is empty; None is returned if one is, or if one event is not of this form.
+        An empty piece is returned as one.
         """
-        pieces = content.split(self._between)
-        content = "".join(pieces)
-        if not _is_plain(content):
-            try:
-                pieces = [piece if _is_plain(piece) else string(f'"{piece}"') for piece in pieces]
-            except UNREADABLE:  # another event, or one of several lines
+        if self._lead:
+            mark = f"{number}{self._lead}"
+            if not content.startswith(mark):
                 return None
-        return pieces if all(pieces) else None
+            content = content[len(mark) :]
+        if self._middle:
+            content, _, last = content.rpartition(self._middle)
+            if last != str(number) if self._is_numbered else not _is_plain(last):
+                return None
+        if _is_plain(content):
+            return content
+        try:
+            return _string(f'"{content}"')
+        except UNREADABLE:
+            return None
+
+    def pieces(self, content: str, number: int) -> list[str] | None:
+        """Return the pieces of events in a row from this number on, without the first head and the last tail.
+
+        None of them is empty; None is returned if one is, or if one event has another form.
+        """
+        contents = content.split(self._between)
+        if self.is_bare and _is_plain("".join(contents)):
+            return contents if all(contents) else None
+        pieces: list[str] = []
+        for at, one in enumerate(contents, number):
+            piece = self.piece(one, at)
+            if not piece:
+                return None
+            pieces.append(piece)
+        return pieces
 
     def is_of(self, event: Event) -> bool:
         """Return whether an event has this form."""
-        return f"{event.prefix}{event.data}".startswith(self.head) and event.data.endswith(self.tail)
+        text = f"{event.prefix}{event.data}"
+        is_like = text.startswith(self.head) and text.endswith(self.tail)
+        return is_like and self.piece(text[self.start : self.end], event.number) == event.piece
 
 
 def _is_plain(text: str) -> bool:
@@ -116,7 +153,16 @@ def template_of(event: Event) -> Template | None:
     before, found, after = event.data.rpartition(msgspec.json.encode(event.piece).decode())
     if not found:
         return None
-    head, tail = f'{before}"', f'"{after}'
-    if event.read(f"{head}{_TEST_WORD}{tail}") != _TEST_WORD:
-        return None
-    return Template(f"{event.prefix}{head}", tail)
+    head, lead, middle, tail, is_numbered = f'{before}"', "", "", f'"{after}', False
+    if number := _NUMBER.search(head):
+        head, lead = head[: number.start(1)], head[number.end(1) :]
+    if (last := _PADDING.search(tail)) or (not number and (last := _NUMBER.search(tail))):
+        is_numbered = last.re is _NUMBER
+        middle, tail = tail[: last.start(1)], tail[last.end(1) :]
+    template = Template(f"{event.prefix}{head}", lead, middle, tail, is_numbered=is_numbered)
+    for place in (-1, 0):
+        counted = str(event.number + 1 + place)
+        before, behind = counted if lead else "", counted if is_numbered else _TEST_WORD if middle else ""
+        if event.read(f"{head}{before}{lead}{_TEST_WORD}{middle}{behind}{tail}", place) != _TEST_WORD:
+            return None
+    return template
