@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import functools
 import gc
-import importlib
 import importlib.util
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import hypothesis
@@ -94,35 +92,18 @@ hypothesis.settings.load_profile(
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
+def pytest_collection() -> Iterator[None]:
     """Keep the collector from looking at some ten thousand tests, which live until the end, again and again.
 
     Nearly all that is made while tests are collected stays.
     """
     gc.disable()
     try:
-        _import_backwards(session.config)
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
         gc.enable()
-
-
-def _import_backwards(config: pytest.Config) -> None:
-    """Let every second worker import the test modules from the last one on.
-
-    The first run over a checkout rewrites the assertions of each module, which takes longer than all else before the
-    first test. Workers that begin at both ends find half of them done.
-    """
-    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2 == 0:
-        return
-    files = {file for name in config.args for file in Path(name).resolve().rglob("test_*.py")}
-    for file in sorted(files, reverse=True):
-        place = file.relative_to(_PROJECT).with_suffix("").parts
-        if "node_modules" not in place:
-            with suppress(Exception):  # the collection meets it again, and tells it
-                importlib.import_module(".".join(place))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
