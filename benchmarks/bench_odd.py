@@ -18,7 +18,7 @@ from benchmarks.texts import Call, every, long_arguments
 from benchmarks.workloads import Workload
 
 _FRAGMENTS, _CALLS, _DELTA = 10_000, 5, 4
-_BUDGET = 3
+_BUDGET = 8  # the documented stream stays in the lane, which does not decode its frames
 
 Labels = Callable[
     [int, int, str], dict[str, Any]

@@ -94,15 +94,19 @@ class Template:
         None of them is empty; None is returned if one is, or if one event has another form.
         """
         contents = content.split(self._between)
-        if self.is_bare and _is_plain("".join(contents)):
-            return contents if all(contents) else None
-        pieces: list[str] = []
-        for at, one in enumerate(contents, number):
-            piece = self.piece(one, at)
-            if not piece:
+        numbers = range(number, number + len(contents))
+        if self._lead:
+            marks = [f"{number}{self._lead}" for number in numbers]
+            if not all(map(str.startswith, contents, marks)):
                 return None
-            pieces.append(piece)
-        return pieces
+            contents = list(map(str.removeprefix, contents, marks))
+        if self._middle:
+            parts = [content.rpartition(self._middle) for content in contents]
+            lasts = [last for _, _, last in parts]
+            if lasts != list(map(str, numbers)) if self._is_numbered else not _is_plain("".join(lasts)):
+                return None
+            contents = [content for content, _, _ in parts]
+        return _meant(contents)
 
     def is_of(self, event: Event) -> bool:
         """Return whether an event has this form."""
@@ -114,6 +118,16 @@ class Template:
 def _is_plain(text: str) -> bool:
     """Return whether a JSON string may contain these characters, and they mean themselves."""
     return '"' not in text and "\\" not in text and text.isprintable()
+
+
+def _meant(contents: list[str]) -> list[str] | None:
+    """Return the meanings of contents of JSON strings; None if one is none, or empty."""
+    if not _is_plain("".join(contents)):
+        try:
+            contents = [content if _is_plain(content) else _string(f'"{content}"') for content in contents]
+        except UNREADABLE:  # another event, or one of several lines
+            return None
+    return contents if all(contents) else None
 
 
 class Templates:
