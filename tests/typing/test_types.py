@@ -190,8 +190,8 @@ def test_events_narrow_by_their_type() -> None:
             assert_type(event, ToolCall[Tide])
         elif event.type == "tool_call_dropped":
             assert_type(event, ToolCallDropped)
-    event = msgspec.json.decode(b'{"type":"text_delta","turn":0,"choice":0,"text":"Hi"}', type=Event)
-    assert TextDelta(0, 0, "Hi") == event
+    decoded = msgspec.json.decode(b'{"type":"text_delta","turn":0,"choice":0,"text":"Hi"}', type=Event)
+    assert TextDelta(0, 0, "Hi") == decoded
 
 
 class UserMessage(TypedDict):

@@ -148,7 +148,7 @@ class _BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
     message: None = None
 
 
-_common = msgspec.json.Decoder(Union[Piece, _BlockStart, _BlockStop]).decode
+_common: Callable[[str], Any] = msgspec.json.Decoder(Union[Piece, _BlockStart, _BlockStop]).decode
 
 
 # Blocks.

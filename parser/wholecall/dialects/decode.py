@@ -62,7 +62,9 @@ def decode(decoder: msgspec.json.Decoder[T], text: str) -> T | None:
     try:
         return decoder.decode(text)
     except UNREADABLE:
-        return _tolerant(text, decoder.type)
+        view: Any = decoder.type
+        found: T | None = _tolerant(text, view)
+        return found
 
 
 def payloads(text: str) -> list[str]:

@@ -177,7 +177,7 @@ class _Body(msgspec.Struct, gc=False):
 
 
 _body = msgspec.json.Decoder(_Body).decode
-_piece = COMMON.decode
+_piece: Callable[[str], Any] = COMMON.decode
 _QUIET: Final = (
     *("content_part.added", "content_part.done", "output_text.done", "reasoning_text.done"),
     *("reasoning_summary_part.added", "reasoning_summary_part.done", "reasoning_summary_text.done"),

@@ -206,7 +206,7 @@ def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
 # The stream.
 
 _NO_RESPONSE = items.Response()
-_common = events.COMMON.decode
+_common: Callable[[str], Any] = events.COMMON.decode
 _ODD: Any = events.TextPiece(delta="", sequence_number=-2)  # no event has this number
 _Labels = tuple[Union[int, str, None], Union[str, None]]
 
