@@ -74,8 +74,13 @@ def said(data: bytes) -> Said:
 
 @cache
 def members() -> tuple[tuple[str, str], ...]:
-    """Return the names and the JSON texts of the members that identify a dialect, decisively or weakly."""
-    decisive = [(name, value) for payload in shown.decisive().values() for name, value in payload.items()]
+    """Return the names and the JSON texts of the members that identify a dialect, decisively or weakly.
+
+    None of them holds a call: a call in a member is one that the frame sends.
+    """
+    decisive = [
+        (name, value) for payload in shown.without_calls().values() for name, value in payload.items()
+    ]
     weak = [(name, value) for name, values in WEAK.items() for value in values]
     return tuple(dict.fromkeys((name, json.dumps(value)) for name, value in decisive + weak))
 

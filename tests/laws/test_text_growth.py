@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import pytest
 
-from tests.text.reading import ALL_WEAK, EVERY, TOOLS, begun, literals
+from tests.text.reading import ALL_WEAK, EVERY, TOOLS, begun, literals, read, spelled
 from wholecall.text.formats import FORMATS
 from wholecall.text.source import Source
 
@@ -17,6 +18,7 @@ MOST = 2.3  # work(2n) / work(n); quadratic is 4
 N = 200
 PIECE = 7
 _PART = 4096  # characters; more than all that a reader looks ahead
+_NESTED = 300  # more than the interpreter's stack takes
 _STEADY = 1.25  # 1 if linear, 5/3 if quadratic
 
 # The repeated part of a hostile text, in the format that it costs most.
@@ -193,6 +195,14 @@ def test_markers_without_end_are_linear(name: str) -> None:
 def test_the_markers_of_a_format_are_linear_together(name: str) -> None:
     """The markers of a format, one after the other, over and over, cost in proportion to their number."""
     assert growth(name, "f\n".join(OWN[name] or ["{"]), PIECE) < _STEADY
+
+
+@pytest.mark.parametrize("name", [name for name, format_ in EVERY.items() if format_.think])
+def test_reasoning_that_begins_in_reasoning_is_read(name: str) -> None:
+    """Reasoning that never closes, and holds a call's opener before more reasoning, over and over, is read to its end."""
+    for opener, record in product(dict(EVERY[name].think), EVERY[name].calls):
+        text = f"{opener}f\n{record.opens[0]}" * _NESTED
+        assert text == spelled(read(name, [text], tools=TOOLS))
 
 
 @pytest.mark.parametrize(("name", "unit"), [("kimi_k3", "<|open|>call "), ("harmony", "<|channel|>")])

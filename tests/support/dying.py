@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from wholecall import cli
-from wholecall.bulk import pool, table_inputs, tasks, units
+from wholecall.bulk import pool, recording_files, streams, tasks, units
 from wholecall.bulk.options import Options
 
 STEPS = 9  # two parts are synced, then renamed, then their folders synced; the marker is synced, renamed, its folder synced
@@ -30,8 +30,10 @@ def main(pipe: Connection, path: str, options: Options) -> None:
     """Be a worker that may die."""
     name = os.environ.get("DYING_NAMES")
     if name:
-        tasks.rows_of_file = _deadly(tasks.rows_of_file, name, lambda piece, *_: piece.source)
-        table_inputs.row_of = _deadly(table_inputs.row_of, name, lambda _, known, *__: known.recording_id)
+        recording_files.rows_of_file = _deadly(
+            recording_files.rows_of_file, name, lambda piece, *_: piece.source
+        )
+        streams.row_of = _deadly(streams.row_of, name, lambda _, known, *__: known.recording_id)
     if "DYING_STEPS" in os.environ:
         steps = _Steps(Path(os.environ["DYING_STEPS"]))
         tasks.TaskRunner._attempt = partialmethod(_attempt, steps)

@@ -6,7 +6,7 @@ A dialect has them by having cases (`tests/dialects/cases`): no test lists them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -63,11 +63,25 @@ def decisive() -> dict[str, Payload]:
     return {name: frame for name, frame in found if frame is not None}
 
 
-def _first_decisive(name: str) -> Payload | None:
+@cache
+def without_calls() -> dict[str, Payload]:
+    """Return the first frame of each dialect's cases that tells its dialect by itself, and holds no call."""
+    found = ((dialect.name, _first_decisive(dialect.name, _holds_no_call)) for dialect in DIALECTS)
+    return {name: frame for name, frame in found if frame is not None}
+
+
+def _begins(said: Iterable[Delta]) -> bool:
+    return any(isinstance(delta, TurnOpened) for delta in said)
+
+
+def _holds_no_call(said: Iterable[Delta]) -> bool:
+    return not any(isinstance(delta, _CALLS) for delta in said)
+
+
+def _first_decisive(name: str, wanted: Callable[[Iterable[Delta]], bool] = _begins) -> Payload | None:
     for stream in streams(name):
         for frame, said in stream.steps:
-            begins = any(isinstance(delta, TurnOpened) for delta in said)
-            found = payload(frame.data) if begins else None
+            found = payload(frame.data) if wanted(said) else None
             dialect = None if found is None else detect_dialect(found)
             if dialect is not None and dialect.name == name:
                 return found

@@ -189,8 +189,13 @@ class TextEngine(Teller):
         self._end_reasoning()
 
     def _is_all_calls(self, start: int) -> bool:
-        """Return whether there is nothing but calls and markup from here to the end of the text."""
-        rest = TextEngine(self.rules, self.declared, self.limits, in_fence=self.in_fence)
+        """Return whether there is nothing but calls and markup from here to the end of the text.
+
+        A call in further reasoning is none here: it would be asked about the rest of the text in turn.
+        """
+        rest = TextEngine(
+            self.rules, self.declared, self.limits, in_reasoning="ignore", in_fence=self.in_fence
+        )
         told = [*rest.feed(self.source.text(start, self.source.size)), *rest.close("clean")]
         return not any(isinstance(output, Shown) and output.text.strip() for output in told)
 

@@ -206,7 +206,7 @@ class _Stream:
         if leaf.counts and rules.is_counted(leaf.text):
             return True
         if rules.is_name(leaf.key, leaf.text):
-            return not self._redaction.names
+            return not self._redaction.names or leaf.around == "error"  # the name of an error is no tool's
         named = self._redaction.names and rules.named_type(leaf.key, leaf.around, leaf.text)
         return not named and rules.is_word(leaf.key, leaf.text)
 
