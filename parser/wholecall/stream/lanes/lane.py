@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import repeat
 from typing import Any, ClassVar, Final, Union
 
@@ -127,6 +127,7 @@ class Lane:
     _prefix: str  # the bytes before the data of a piece; may be empty
     _is_numbered: ClassVar[bool] = False
     _is_repeating: ClassVar[bool] = False  # the frames of a text usually differ in nothing but the piece
+    _has_rows: ClassVar[bool] = False  # it decodes the pieces of a read at once: see `_take_row`
     # Functions that read the pieces in an SDK's objects by their attributes, as the narrow views read them in text.
     _READERS: ClassVar[Mapping[str, Callable[[Any], SdkPiece | None]]] = {}
     _may_be_empty: ClassVar[bool]  # whether a call that ended without arguments has none
@@ -212,6 +213,9 @@ class Lane:
                 return events  # nearly always, where each event comes alone
             self.mark()
             taken = self._take(self._frame(first), events)
+        elif self._has_rows and (not rest or self._is_held(rest, n)) and self._take_row(text, events):
+            self.held = rest
+            return events
         else:
             self.mark()
             text = text.replace("\r\n", "\n") if self.between == CRLF else text
@@ -221,6 +225,10 @@ class Lane:
             return None
         self.held = rest
         return events
+
+    def _take_row(self, _block: str, _events: list[Event[Any]]) -> bool:
+        """Take whole events at once if all of them continue the same text; else take none of them, and return False."""
+        return False
 
     def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
         """Take whole events; return False if one of them is odd, or if the machine reads such input faster."""
@@ -242,13 +250,14 @@ class Lane:
             return False
         if last and self._is_repeating:
             self._learn(text, last, n_pieces)
-        self._n_full += n >= _FULL and len(self._log) == n_logged and self._template is None
+        is_full = n >= _FULL and len(self._log) == n_logged
+        self._n_full += is_full and self._template is None and not self._has_rows
         return True
 
     def _learn(self, text: str, piece: str, n: int = 1) -> None:
         """Choose the template of the text, after some of its pieces were decoded, of which these are the last."""
-        number = self._number - self._is_numbered
-        event = templates.Event(self._prefix, text, piece, number, partial(self._more, self))
+        read = self._more
+        event = templates.Event(self._prefix, text, piece, lambda data: read(self, data, 0))
         self._template = self._templates.next(self._template, event, n, size_of(self._of))
 
     def _take_content(self, template: templates.Template, content: str, events: list[Event[Any]]) -> bool:
@@ -259,21 +268,16 @@ class Lane:
         if template.is_bare and '"' not in content and "\\" not in content and content.isprintable():
             return bool(content) and self._act(self, content, events)
         if "\n" not in content:
-            piece = template.piece(content, self._number)
-            taken = bool(piece) and self._act(self, piece or "", events)
-            self._number += taken and self._is_numbered
-            return taken
-        pieces = template.pieces(content, self._number)
-        if pieces is None or not _AT_ONCE[self._act](self, pieces, events):
-            return False
-        self._number += self._is_numbered * len(pieces)
-        return True
+            piece = template.piece(content)
+            return bool(piece) and self._act(self, piece or "", events)
+        pieces = template.pieces(content)
+        return pieces is not None and AT_ONCE[self._act](self, pieces, events)
 
     def _take_pieces(self, pieces: list[str], events: list[Event[Any]]) -> bool:
         """Take pieces of the same text, and clear their list; return False if one of them is odd."""
         taken = (
             not pieces
-            or _AT_ONCE[self._act](self, pieces, events)
+            or AT_ONCE[self._act](self, pieces, events)
             or all(self._act(self, piece, events) for piece in pieces)
         )
         self._number += self._is_numbered * len(pieces)
@@ -692,7 +696,7 @@ def _bounded(lane: Any) -> type[Lane]:
 
 
 # The functions that take several pieces or none, by the function that takes one.
-_AT_ONCE: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
+AT_ONCE: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
     Lane.say: Lane.say_all,
     Lane.think: Lane.think_all,
     Lane.argue: Lane.argue_all,

@@ -26,7 +26,7 @@ from wholecall.dialects import decode, labels
 from wholecall.dialects.openai.responses.events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
+from wholecall.stream.lanes.lane import AT_ONCE, Act, Lane, SdkPiece, no_more
 from wholecall.stream.lanes.rows import Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_events
 from wholecall.stream.lanes.words import Asked, Counts, Id, Name, NoList, Word
@@ -212,7 +212,7 @@ class ResponsesLane(Lane):
     """A lane for the events of one response, whose items come one after the other."""
 
     dialect = "responses"
-    _may_be_empty = _is_numbered = _is_repeating = True
+    _may_be_empty = _is_numbered = _has_rows = True
     _READERS = {  # noqa: RUF012 - as in the base class
         "ResponseTextDeltaEvent": _of_text,
         "ResponseReasoningSummaryTextDeltaEvent": _of_thought,
@@ -237,6 +237,27 @@ class ResponsesLane(Lane):
         events = named_events(block)
         # Lazily: the bytes before the data of a piece change between them.
         return events and (event.removeprefix(self._prefix) for event in events)
+
+    def _take_row(self, block: str, events: list[Event[Any]]) -> bool:
+        texts = block[len(self._prefix) :].split(f"\n\n{self._prefix}")
+        data = "".join(texts)
+        if self._more is no_more or not block.startswith(self._prefix) or "\n" in data or "\r" in data:
+            return False
+        try:
+            read = [_piece(text) for text in texts]
+        except decode.UNREADABLE:
+            return False
+        n, number, (_, run, item) = len(read), self._number, self._label
+        pieces = [event.delta for event in read]
+        if (
+            [event.sequence_number for event in read] != [*range(number, number + n)]
+            or [event.item_id for event in read].count(item) != n
+            or [event.run for event in read].count(run) != n
+            or not AT_ONCE[self._act](self, pieces, events)
+        ):
+            return False
+        self._number += n
+        return True
 
     def _frame(self, text: str) -> Frame:
         name, between, data = text.partition("\ndata: ")

@@ -1,17 +1,14 @@
 """The frames of one text, read without decoding them: all but the piece repeats.
 
-Theory of operation. Most servers write the frames of a text with the same characters, apart from the piece, a number
-that counts the events, and padding:
+Theory of operation. Most servers write the frames of a text with the same characters, apart from the piece and padding:
 
     data: {"id":"r1","model":"m","choices":[{"index":0,"delta":{"content":"Hel"}}],"obfuscation":"x7"}
-    data: {"type":"response.output_text.delta","sequence_number":4,"output_index":0,"delta":"Hel","obfuscation":"x7"}
 
 A template holds the characters between these. It is made from a frame that was decoded, and only if the same frame with
-test words in place of piece and padding, and with the next number, is decoded to the test word. Then each of them is the
-content of one JSON string or a number, and nothing else in the frame depends on it. A later frame with the same
-characters has the same meaning, if its number is the next one, and if piece and padding are contents of JSON strings as
-well: they contain no quote, backslash or control character, or are decoded as one string. An empty piece is left to the
-decoder, because another member may replace it.
+test words in place of piece and padding is decoded to the test word. Then each of them is the content of one JSON
+string, and nothing else in the frame depends on it. A later frame with the same characters has the same meaning, if
+piece and padding are contents of JSON strings as well: they contain no quote, backslash or control character, or are
+decoded as strings. An empty piece is left to the decoder, because another member may replace it.
 """
 
 from __future__ import annotations
@@ -28,29 +25,28 @@ _TEST_WORD: Final = "wholecall"
 # Pieces of a text that are decoded before its template is made; twice as many after each that did not last.
 _FIRST_WAIT: Final = 4
 _LASTING: Final = 64  # characters that were read by a template that lasted
-_PADDING: Final = re.compile(
-    r'"obfuscation": ?"([^"\\]*)"'
-)  # OpenAI's, against conclusions from the sizes of packets
-_NUMBER: Final = re.compile(r'"sequence_number": ?([0-9]+)')
+# OpenAI's, against conclusions from the sizes of packets.
+_PADDING: Final = re.compile(r'"obfuscation": ?"([^"\\]*)"')
+# Between strings of one array: no string contains a line's end, so a backslash before it joins no two of them.
+_COMMA: Final = '",\n"'
 _string = msgspec.json.Decoder(str).decode
+_strings = msgspec.json.Decoder(list[str]).decode
 
 
 class Event(NamedTuple):
-    """An event that was decoded to a piece: its lines before the data, the data, the piece, and the event's number.
+    """An event that was decoded to a piece: its lines before the data, the data, and the piece.
 
-    `read` decodes data of such an event to a piece of the same text, or to None; with -1 if they have the number of the
-    last event, with 0 if they have the next one's.
+    `read` decodes data of such an event to a piece of the same text, or to None.
     """
 
     prefix: str
     data: str
     piece: str
-    number: int
-    read: Callable[[str, int], str | None]
+    read: Callable[[str], str | None]
 
 
 class Template:
-    """The characters of the events of one text that repeat: `head [NUMBER lead] PIECE [middle PADDING-OR-NUMBER] tail`.
+    """The characters of the events of one text that repeat: `head PIECE [middle PADDING] tail`.
 
     Attributes:
         head, tail: the beginning and the end of an event.
@@ -58,28 +54,23 @@ class Template:
         is_bare: whether only the piece is between them.
     """
 
-    __slots__ = ("_between", "_is_numbered", "_lead", "_middle", "end", "head", "is_bare", "start", "tail")
+    __slots__ = ("_between", "_middle", "end", "head", "is_bare", "start", "tail")
 
-    def __init__(self, head: str, lead: str, middle: str, tail: str, *, is_numbered: bool) -> None:
+    def __init__(self, head: str, middle: str, tail: str) -> None:
         self.head, self.tail = head, tail
         self.start, self.end = len(head), -len(tail)
-        self.is_bare = not (lead or middle)
-        self._lead, self._middle, self._is_numbered = lead, middle, is_numbered
+        self.is_bare = not middle
+        self._middle = middle
         self._between = f"{tail}\n\n{head}"
 
-    def piece(self, content: str, number: int) -> str | None:
-        """Return the piece of the event with this number, without its head and tail; None if it has another form.
+    def piece(self, content: str) -> str | None:
+        """Return the piece of an event without its head and tail; None if it has another form.
 
         An empty piece is returned as one.
         """
-        if self._lead:
-            mark = f"{number}{self._lead}"
-            if not content.startswith(mark):
-                return None
-            content = content[len(mark) :]
         if self._middle:
-            content, _, last = content.rpartition(self._middle)
-            if last != str(number) if self._is_numbered else not _is_plain(last):
+            content, _, padding = content.rpartition(self._middle)
+            if not _is_plain(padding):
                 return None
         if _is_plain(content):
             return content
@@ -88,22 +79,15 @@ class Template:
         except UNREADABLE:
             return None
 
-    def pieces(self, content: str, number: int) -> list[str] | None:
-        """Return the pieces of events in a row from this number on, without the first head and the last tail.
+    def pieces(self, content: str) -> list[str] | None:
+        """Return the pieces of events in a row, without the first head and the last tail.
 
         None of them is empty; None is returned if one is, or if one event has another form.
         """
         contents = content.split(self._between)
-        numbers = range(number, number + len(contents))
-        if self._lead:
-            marks = [f"{number}{self._lead}" for number in numbers]
-            if not all(map(str.startswith, contents, marks)):
-                return None
-            contents = list(map(str.removeprefix, contents, marks))
         if self._middle:
             parts = [content.rpartition(self._middle) for content in contents]
-            lasts = [last for _, _, last in parts]
-            if lasts != list(map(str, numbers)) if self._is_numbered else not _is_plain("".join(lasts)):
+            if not _is_plain("".join([padding for _, _, padding in parts])):
                 return None
             contents = [content for content, _, _ in parts]
         return _meant(contents)
@@ -112,7 +96,7 @@ class Template:
         """Return whether an event has this form."""
         text = f"{event.prefix}{event.data}"
         is_like = text.startswith(self.head) and text.endswith(self.tail)
-        return is_like and self.piece(text[self.start : self.end], event.number) == event.piece
+        return is_like and self.piece(text[self.start : self.end]) == event.piece
 
 
 def _is_plain(text: str) -> bool:
@@ -122,12 +106,13 @@ def _is_plain(text: str) -> bool:
 
 def _meant(contents: list[str]) -> list[str] | None:
     """Return the meanings of contents of JSON strings; None if one is none, or empty."""
+    n = len(contents)
     if not _is_plain("".join(contents)):
         try:
-            contents = [content if _is_plain(content) else _string(f'"{content}"') for content in contents]
+            contents = _strings(f'["{_COMMA.join(contents)}"]')
         except UNREADABLE:  # another event, or one of several lines
             return None
-    return contents if all(contents) else None
+    return contents if len(contents) == n and all(contents) else None
 
 
 class Templates:
@@ -167,16 +152,8 @@ def template_of(event: Event) -> Template | None:
     before, found, after = event.data.rpartition(msgspec.json.encode(event.piece).decode())
     if not found:
         return None
-    head, lead, middle, tail, is_numbered = f'{before}"', "", "", f'"{after}', False
-    if number := _NUMBER.search(head):
-        head, lead = head[: number.start(1)], head[number.end(1) :]
-    if (last := _PADDING.search(tail)) or (not number and (last := _NUMBER.search(tail))):
-        is_numbered = last.re is _NUMBER
-        middle, tail = tail[: last.start(1)], tail[last.end(1) :]
-    template = Template(f"{event.prefix}{head}", lead, middle, tail, is_numbered=is_numbered)
-    for place in (-1, 0):
-        counted = str(event.number + 1 + place)
-        before, behind = counted if lead else "", counted if is_numbered else _TEST_WORD if middle else ""
-        if event.read(f"{head}{before}{lead}{_TEST_WORD}{middle}{behind}{tail}", place) != _TEST_WORD:
-            return None
-    return template
+    head, middle, tail = f'{before}"', "", f'"{after}'
+    if padding := _PADDING.search(tail):
+        middle, tail = tail[: padding.start(1)], tail[padding.end(1) :]
+    test = f"{head}{_TEST_WORD}{middle}{_TEST_WORD if middle else ''}{tail}"
+    return Template(f"{event.prefix}{head}", middle, tail) if event.read(test) == _TEST_WORD else None
