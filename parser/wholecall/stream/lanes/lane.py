@@ -48,6 +48,7 @@ from wholecall.stream.lanes.rows import (
     size_of,
     something,
 )
+from wholecall.stream.lanes.texts import is_text
 from wholecall.stream.lanes.words import CRLF, Asked
 from wholecall.stream.payloads import is_of_fields, quick_text
 
@@ -73,16 +74,6 @@ def no_more(_lane: Lane, _text: str, _n: int) -> None:
 
 def _no_piece(_payload: Any) -> None:
     """Return no piece: objects of this class are read as text."""
-
-
-def _is_text(text: Any) -> bool:
-    """Return whether a value is a non-empty text without half of a surrogate pair."""
-    if type(text) is not str or not text:
-        return False
-    try:
-        return text.isascii() or bool(text.encode())
-    except UnicodeEncodeError:
-        return False
 
 
 def _no_check(_name: str) -> None:
@@ -338,7 +329,7 @@ class Lane:
         label, text, number = piece
         events: list[Event[Any]] = []
         is_next = label == self._label and number == self._number
-        if not is_next or not _is_text(text) or not self._act(self, text, events):
+        if not is_next or not is_text(text) or not self._act(self, text, events):
             return None
         self._number += self._is_numbered
         return events

@@ -1,8 +1,9 @@
-"""The texts of server-sent events in a row, cut if each has the form that its dialect writes."""
+"""The texts of server-sent events in a row, cut if each has the form that its dialect writes; checks of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
@@ -40,3 +41,13 @@ def _without_comments(block: str) -> list[str]:
 def is_unread(frame: Frame) -> bool:
     """Return whether a frame without any other meaning may hold a call."""
     return ("tool" in frame.data or "unction" in frame.data) and bool(with_unread([], frame))
+
+
+def is_text(text: Any) -> bool:
+    """Return whether a value is a non-empty text without half of a surrogate pair."""
+    if type(text) is not str or not text:
+        return False
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
