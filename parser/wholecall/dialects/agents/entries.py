@@ -108,6 +108,27 @@ AGENTS: Final[dict[str, Entry]] = {
             {"info.id": TEXT, "info.role": TEXT, "parts": LIST},
         ),
     ),
+    # {"type":"agent.custom_tool_use","id":"sevt_1","name":"tide","input":{…}}
+    # {"type":"event_delta","event_id":"sevt_1","delta":{"type":"content_delta",…}}    a preview
+    "managed-agents": Entry(
+        "agents.managed_agents.ManagedAgentsTranslator",
+        SERVER,
+        (
+            {
+                "type": {
+                    *("agent.message", "agent.thinking", "agent.tool_*", "agent.custom_tool_use"),
+                    *("agent.mcp_tool_*", "agent.thread_*", "span.model_request_*", "span.outcome_*"),
+                    *("session.status_*", "session.thread_*", "session.usage", "system.message"),
+                    *("user.custom_tool_result", "user.tool_confirmation", "user.tool_result"),
+                    *("user.interrupt", "user.define_outcome"),
+                },
+                "data|properties": no(OBJECT),
+            },
+            {"type": "session.error", "error": OBJECT, "data|properties": no(OBJECT)},
+            {"type": "event_start", "event.type": {"agent.message", "agent.thinking"}},
+            {"type": "event_delta", "event_id": TEXT, "delta": OBJECT},
+        ),
+    ),
     # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
     # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
     "a2a": Entry(
