@@ -11,6 +11,13 @@ _CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id":
 _CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
 
 AGENTS: Final[dict[str, Entry]] = {
+    # {"content":{"role":"model","parts":[…]},"author":"pilot","invocationId":"e-1",…}    its contents are Google's
+    "adk": Entry(
+        "agents.adk.AdkTranslator",
+        SERVER,
+        ({"author": TEXT, "invocationId|invocation_id": TEXT, "choices": ABSENT},),
+        besides="content finishReason usageMetadata usage_metadata",
+    ),
     # {"jsonrpc":"2.0","method":"session/update","params":{…}}
     # {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"},…}    next to a content it is a sample in MCP
     "acp": Entry(
