@@ -136,6 +136,22 @@ AGENTS: Final[dict[str, Entry]] = {
             {"type": "event_delta", "event_id": TEXT, "delta": OBJECT},
         ),
     ),
+    # {"event":{"contentBlockDelta":{"delta":{"text":"Hel"}}}}    the model's events, or {"init_event_loop":true}
+    # {"message":{"role":"assistant","content":[{"toolUse":{…}}]}}
+    "strands": Entry(
+        "agents.strands.StrandsTranslator",
+        SERVER,
+        (
+            {
+                "event.messageStart|event.contentBlockStart|event.contentBlockDelta|event.contentBlockStop"
+                "|event.messageStop|event.metadata.usage": OBJECT
+            },
+            {"init_event_loop|start_event_loop": TRUTH},
+            {"force_stop": TRUTH, "force_stop_reason": HERE},
+            {"message.content[0].toolUse|message.content[0].toolResult": OBJECT, "message.role": TEXT},
+        ),
+        weak="message",
+    ),
     # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
     # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
     "a2a": Entry(
