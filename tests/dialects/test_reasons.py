@@ -34,6 +34,8 @@ from wholecall.types import TurnReason
         ("out_of_tokens", "length"),
         ("interrupt", "pause"),
         ("max_turn_requests", "pause"),
+        ("budget_reached", "pause"),
+        ("retries_exhausted", "error"),
         ("a_word_of_its_own", "unknown"),
     ],
 )

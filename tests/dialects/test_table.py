@@ -141,7 +141,7 @@ def test_a_registered_dialect_is_asked_first() -> None:
     assert tram("tram-2").name == getattr(detect_dialect(payload), "name", None)
     assert "chat-completions" == getattr(detect_dialect({"choices": [{"delta": {}}]}), "name", None)
     assert "tram" == named("tram").name
-    with pytest.raises(UnknownDialect, match="sap-orchestration, tram, tram-2, vercel-data"):
+    with pytest.raises(UnknownDialect, match="sap-orchestration, strands, tram, tram-2, vercel-data"):
         named("bus")
 
 

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from tests.support.encode import JSON, Call, Pieces, Turn, json_lines, sse
+from tests.support.encode_bedrock import converse_events
 
 # Gemini CLI, whose thoughts are not printed.
 
@@ -112,3 +113,23 @@ def render_opencode_run(turn: Turn, pieces: Pieces) -> bytes:  # noqa: ARG001 - 
     parts.append(("step_finish", _step_finish(turn)))
     about = {"timestamp": 1_780_321_864_000, "sessionID": "ses_5c1a"}
     return json_lines({"type": kind, **about, "part": part} for kind, part in parts)
+
+
+# Strands, through AgentCore Runtime: the events of its model, and its own.
+
+
+def render_strands_events(turn: Turn, pieces: Pieces) -> bytes:
+    """Return the events of a model that a service lets through."""
+    return b"".join(sse({"event": {name: payload}}) for name, payload in converse_events(turn, pieces))
+
+
+def render_strands(turn: Turn, pieces: Pieces) -> bytes:
+    """Return the events of an agent, which executes its calls."""
+    start = b"".join(sse({name: True}) for name in ("init_event_loop", "start", "start_event_loop"))
+    said: list[JSON] = [{"text": turn.text}] if turn.text else []
+    said += [
+        {"toolUse": {"toolUseId": call.id, "name": call.name, "input": json.loads(call.arguments)}}
+        for call in turn.calls
+    ]
+    whole = sse({"message": {"role": "assistant", "content": said}})
+    return start + render_strands_events(turn, pieces) + whole

@@ -81,6 +81,7 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "cursor": encode_runs.render_cursor,
     "opencode": encode_runs.render_opencode,
     "opencode, lines of a run": encode_runs.render_opencode_run,
+    "strands": encode_runs.render_strands,
 }
 # Dialects without a renderer of their own, whose cases show a turn with a whole call.
 _SHOWN = {
@@ -103,6 +104,7 @@ SERVER_SIDE = frozenset(
         "opencode",
         "opencode, lines of a run",
         "pi",
+        "strands",
         "bedrock-agents",
         *(name for name in _SHOWN if template.is_of_server(name)),
     }

@@ -107,7 +107,7 @@ _CHAT: Final[Rows] = (
     {"object": {"chat.completion", "chat.completion*"}, "choices": no(EMPTY)},
     {
         "apiFormat|finishReason|toolCalls|message.toolCalls": HERE,
-        "candidates": ABSENT,
+        "author|candidates": ABSENT,
         "content": no(OBJECT),
     },
 )
@@ -123,9 +123,10 @@ _ANTHROPIC: Final[Rows] = (
 )
 
 # {"candidates":[{"content":{"parts":[{"text":"Hel"}]}}],"usageMetadata":{…}}    perhaps inside `response`
+# Events of Google's agents have usage as well, and an author.
 _GEMINI: Final[Rows] = (
     {"candidates": LIST},
-    {"usageMetadata|usage_metadata|promptFeedback|prompt_feedback": OBJECT},
+    {"usageMetadata|usage_metadata|promptFeedback|prompt_feedback": OBJECT, "author": ABSENT},
 )
 
 # {"contentBlockDelta":{"delta":{"text":"Hel"},"contentBlockIndex":0},…}    one event, or its name is the frame's

@@ -50,9 +50,24 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "malformed_model_output",
         "function_call_error",  # GigaChat
     ),
-    "error": ("error", "error_limit", "timeout", "failed", "cancelled", "budget_exceeded"),
+    "error": (
+        "error",
+        "error_limit",
+        "timeout",
+        "failed",
+        "cancelled",
+        "budget_exceeded",
+        "retries_exhausted",
+    ),
     "aborted": ("interrupted",),  # the AI SDK, by a message of the user
-    "pause": ("pause_turn", "requires_continuation", "continuation", "interrupt", "max_turn_requests"),
+    "pause": (
+        "pause_turn",
+        "requires_continuation",
+        "continuation",
+        "interrupt",
+        "max_turn_requests",
+        "budget_reached",
+    ),
 }
 
 # Keys are in lower case with underscores; look up through `turn_reason`.

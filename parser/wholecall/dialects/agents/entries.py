@@ -11,6 +11,13 @@ _CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id":
 _CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
 
 AGENTS: Final[dict[str, Entry]] = {
+    # {"content":{"role":"model","parts":[…]},"author":"pilot","invocationId":"e-1",…}    its contents are Google's
+    "adk": Entry(
+        "agents.adk.AdkTranslator",
+        SERVER,
+        ({"author": TEXT, "invocationId|invocation_id": TEXT, "choices": ABSENT},),
+        besides="content finishReason usageMetadata usage_metadata",
+    ),
     # {"jsonrpc":"2.0","method":"session/update","params":{…}}
     # {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"},…}    next to a content it is a sample in MCP
     "acp": Entry(
@@ -107,6 +114,43 @@ AGENTS: Final[dict[str, Entry]] = {
             {"type": "error", "sessionID": TEXT, "error": OBJECT},
             {"info.id": TEXT, "info.role": TEXT, "parts": LIST},
         ),
+    ),
+    # {"type":"agent.custom_tool_use","id":"sevt_1","name":"tide","input":{…}}
+    # {"type":"event_delta","event_id":"sevt_1","delta":{"type":"content_delta",…}}    a preview
+    "managed-agents": Entry(
+        "agents.managed_agents.ManagedAgentsTranslator",
+        SERVER,
+        (
+            {
+                "type": {
+                    *("agent.message", "agent.thinking", "agent.tool_*", "agent.custom_tool_use"),
+                    *("agent.mcp_tool_*", "agent.thread_*", "span.model_request_*", "span.outcome_*"),
+                    *("session.status_*", "session.thread_*", "session.usage", "system.message"),
+                    *("user.custom_tool_result", "user.tool_confirmation", "user.tool_result"),
+                    *("user.interrupt", "user.define_outcome"),
+                },
+                "data|properties": no(OBJECT),
+            },
+            {"type": "session.error", "error": OBJECT, "data|properties": no(OBJECT)},
+            {"type": "event_start", "event.type": {"agent.message", "agent.thinking"}},
+            {"type": "event_delta", "event_id": TEXT, "delta": OBJECT},
+        ),
+    ),
+    # {"event":{"contentBlockDelta":{"delta":{"text":"Hel"}}}}    the model's events, or {"init_event_loop":true}
+    # {"message":{"role":"assistant","content":[{"toolUse":{…}}]}}
+    "strands": Entry(
+        "agents.strands.StrandsTranslator",
+        SERVER,
+        (
+            {
+                "event.messageStart|event.contentBlockStart|event.contentBlockDelta|event.contentBlockStop"
+                "|event.messageStop|event.metadata.usage": OBJECT
+            },
+            {"init_event_loop|start_event_loop": TRUTH},
+            {"force_stop": TRUTH, "force_stop_reason": HERE},
+            {"message.content[0].toolUse|message.content[0].toolResult": OBJECT, "message.role": TEXT},
+        ),
+        weak="message",
     ),
     # {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","status":{…}}}    by its kind, or in a member
     # {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{…}}}}    a task of MCP has a word as its status
