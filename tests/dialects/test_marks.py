@@ -87,6 +87,13 @@ NOT_DECISIVE = {
         {"applyPatchApproval", "execCommandApproval"},
         "requests of older versions, without a thread",
     ),
+    "goose": (
+        {
+            *("Error", "ModelChange", "Ping", "PlanProposal", "RoutingDecision"),
+            *("ToolAvailabilityChange", "notification"),
+        },
+        "events around an answer, and an error that a run may not outlive",
+    ),
     "opencode": (
         {
             *("command.executed", "file.edited", "file.watcher.updated", "lsp.client.diagnostics"),
