@@ -54,7 +54,7 @@ NOT_DECISIVE = {
         {"citation-end", "citation-start", "content-end"},
         "never first, and without a message that would tell them from another dialect's",
     ),
-    "langchain-protocol": ({"message-finish", "usage"}, "common words, and never first"),
+    "langchain-protocol": ({"usage"}, "common words, and never first"),
     "mistral-conversations": (
         {"agent.handoff", "agent.handoff.done", "agent.handoff.started"},
         "common words in two parts, and never first",
@@ -74,6 +74,10 @@ NOT_DECISIVE = {
             *("steering-message", "text-end", "tool-approval-request", "tool-approval-response"),
         },
         "common words, and never first",
+    ),
+    "assistant-transport": (
+        {"annotations", "data", "step-finish"},
+        "common words, and never first; a reason is in chat as well",
     ),
     "claude-code": (
         {

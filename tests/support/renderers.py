@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tests.support import (
     encode,
     encode_agents,
+    encode_assistant_ui,
     encode_bedrock,
     encode_bedrock_agents,
     encode_claude_code,
@@ -79,6 +80,7 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "codex-app-server, tools of the client": encode_codex.render_asking,
     "gemini-cli": encode_runs.render_gemini,
     "cursor": encode_runs.render_cursor,
+    "assistant-transport": encode_assistant_ui.render,
     "opencode": encode_runs.render_opencode,
     "opencode, lines of a run": encode_runs.render_opencode_run,
 }

@@ -56,7 +56,17 @@ SUPPORTING: Final = frozenset(
     {
         *("assistantMessageEvent", "chat_history", "command", "completionReason", "content"),
         *("conversation_id", "created_at", "data", "delta", "errors", "event_id", "finish_reason", "id"),
-        *("logprobs", "metrics", "model", "params", "request", "request_id", "response_metadata", "role"),
+        *(
+            "logprobs",
+            "metrics",
+            "model",
+            "params",
+            "path",
+            "request",
+            "request_id",
+            "response_metadata",
+            "role",
+        ),
         *("run_id", "session", "session_id", "stop_reason", "subtype", "text", "toolCallId"),
     }
 )
@@ -453,6 +463,21 @@ ENTRIES: Final[dict[str, Entry]] = {
         ),
         weak="parts",
         besides="output metadata",
+    ),
+    # {"type":"part-start","part":{"type":"tool-call","toolCallId":"c1","toolName":"f"},"path":[],…}
+    # {"type":"text-delta","textDelta":"Hel","path":[0],…}    a piece of a part, by its number
+    "assistant-transport": Entry(
+        "frameworks.assistant_transport.AssistantTransportTranslator",
+        SSE,
+        (
+            {"type": "part-start", "part.type": TEXT, **_UI},
+            {"type": {"part-finish", "tool-call-args-text-finish"}, "path": LIST, **_UI},
+            {"type": "text-delta", "textDelta": TEXT, "path": LIST, **_UI},
+            {"type": "step-start", "messageId": TEXT, **_UI},
+            {"type": "update-state", "operations": LIST, **_UI},
+        ),
+        weak="part",
+        besides="result",
     ),
     # {"event":"on_chat_model_stream","run_id":"r1","data":{"chunk":{…}}}
     "langchain-events": Entry(
