@@ -11,12 +11,12 @@
     {"type": "error", "error", "code", "severity", "path": []}
 
 The parts of a message are numbered in the order of their starts, whatever they are and in whichever step, and a path is
-the number of a part: a call's is its slot. A number that no part has shows that the start of a part was lost, and that
-later numbers may be another part's, so that no later call of the message is known to be whole. A call with a result,
-which comes before the end of its part, was executed by the server; any other is the client's. The encoder ends the parts
-of a cut answer, too. A message has several steps, of which the last one's reason counts if the message has none of its
-own; `[DONE]` ends it. An error of the severity `warning` or `info` ends nothing. The state that `update-state` changes
-is the application's.
+the number of a part: a call's is its slot. A number that no open part has shows that the start of a part was lost, and
+that later numbers may be another part's, so that no later call of the message is known to be whole. A step that begins
+before the last one ended begins another message. A call with a result, which comes before the end of its part, was
+executed by the server; any other is the client's. The encoder ends the parts of a cut answer, too. A message has
+several steps, of which the last one's reason counts if the message has none of its own; `[DONE]` ends it. An error of
+the severity `warning` or `info` ends nothing. The state that `update-state` changes is the application's.
 
 Covers: the assistant-transport protocol of assistant-ui (`AssistantTransportEncoder`, Python's `assistant-stream`):
     calls that the server answered in the stream are its own, and others are the client's.
@@ -32,7 +32,7 @@ from typing import ClassVar, Final, Union
 from wholecall import deltas
 from wholecall.dialects import at, compiled, labels, report, say
 
-_LOST: Final = deltas.WireFault("undecodable_frame", "a path names a part that did not start", hole=True)
+_LOST: Final = deltas.WireFault("undecodable_frame", "a path names a part that is not open", hole=True)
 _PATH: Final = at.value("path")
 
 
@@ -47,7 +47,7 @@ class AssistantTransportTranslator(compiled.TableTranslator):
     """Chunks of one stream to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
-        "step-start": (say.opened("messageId"), say.own("_next_step")),
+        "step-start": (say.own("_steps", at.id("messageId")),),
         "part-start": (
             say.opened(),
             say.own("_starts", at.text("part.type"), at.id("part.toolCallId"), at.name("part.toolName")),
@@ -74,9 +74,10 @@ class AssistantTransportTranslator(compiled.TableTranslator):
     QUIET = frozenset({"annotations", "data", "update-state"})
     DONE_ENDS = True
 
+    _parts: dict[int, Union[str, None]]
     _calls: dict[int, Union[str, None]]
-    _texts: dict[int, str]
     _n_parts: int
+    _stepping: bool
     _reason: Union[str, None]
     _unsure: bool
 
@@ -89,9 +90,10 @@ class AssistantTransportTranslator(compiled.TableTranslator):
         self._unsure = True
 
     def _clear(self) -> None:
-        self._calls = {}  # their ids, by the numbers of their parts
-        self._texts = {}  # `text` or `reasoning`, by the numbers of their parts
+        self._parts = {}  # the kinds of open parts, by their numbers
+        self._calls = {}  # the ids of open calls, by the numbers of their parts
         self._n_parts = 0
+        self._stepping = False  # the open step has a part
         self._reason = None  # why the last step ended
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[deltas.Delta]:  # noqa: ARG002
@@ -104,11 +106,14 @@ class AssistantTransportTranslator(compiled.TableTranslator):
         self._unsure = False
         return [*report.finish(self._reason, drops_at="error"), *super()._end()]
 
-    def _next_step(self) -> list[deltas.Delta]:
-        """Report another step, in which ids may come again."""
-        return [deltas.StepBegan(0)] if self._calls else []
+    def _steps(self, id_: str | None) -> list[deltas.Delta]:
+        """Report another step, in which ids may come again; or another message, if the open step has no end."""
+        if self._stepping or not self._open:
+            return self._begin(id_)
+        return [deltas.StepBegan(0)] if self._n_parts else []
 
     def _step_over(self, reason: object) -> list[deltas.Delta]:
+        self._stepping = False
         self._reason = labels.text_label(reason) or self._reason
         return []
 
@@ -117,14 +122,10 @@ class AssistantTransportTranslator(compiled.TableTranslator):
     def _starts(self, kind: str | None, id_: str | None, name: str | None) -> list[deltas.Delta]:
         """Report the start of the part of the next number."""
         number, self._n_parts = self._n_parts, self._n_parts + 1
-        if kind == "tool-call":
-            return self._called(number, id_, name)
-        if kind in ("text", "reasoning"):
-            self._texts[number] = kind
-        return [deltas.TextBegan(0)] if kind == "text" else []
-
-    def _called(self, number: int, id_: str | None, name: str | None) -> list[deltas.Delta]:
-        """Report the start of a call; after a lost frame its text may be that of another part."""
+        self._parts[number] = kind
+        self._stepping = True
+        if kind != "tool-call":
+            return [deltas.TextBegan(0)] if kind == "text" else []
         seen = deltas.CallSeen(0, number, None, id_, name, begins=True)
         if self._unsure:
             detail = "a frame was lost before it, so that its number may be that of another part"
@@ -134,37 +135,43 @@ class AssistantTransportTranslator(compiled.TableTranslator):
 
     def _piece(self, path: object, text: object) -> list[deltas.Delta]:
         number = _number(path)
+        if number is None:
+            return report.unknown()
         if number in self._calls:
             return report.piece(number, labels.text_label(text) or "")
-        if number is not None and number >= self._n_parts:
+        kind = self._parts.get(number, "")
+        if kind == "":
             return self._lost(number)
-        kind = self._texts.get(-1 if number is None else number)
-        if kind is None:
-            return report.unknown()
-        return report.thought(text, number) if kind == "reasoning" else report.text(text)
+        known = {"text": report.text(text), "reasoning": report.thought(text, number)}
+        return report.unknown() if kind is None else known.get(kind, report.unknown())
 
     def _lost(self, number: int) -> list[deltas.Delta]:
         """Report that the start of a part was lost; all parts up to the number have started."""
-        self._n_parts = number + 1
+        self._n_parts = max(self._n_parts, number + 1)
+        self._parts.setdefault(number, None)
         self._unsure = True
         return [_LOST]
 
     def _over(self, path: object, *, of_text: bool = False) -> list[deltas.Delta]:
         """Report the end of a call's text, after which a result may come, or of its part."""
         number = _number(path)
-        if number is not None and number >= self._n_parts:
-            return self._lost(number)
-        if number not in self._calls:
-            return []
-        return [deltas.CallClosed(0, number, None, final=False, waits=of_text, of_text=of_text)]
+        if number is None:
+            return report.unknown()
+        told = [] if number in self._parts else self._lost(number)
+        if number in self._calls:
+            told.append(deltas.CallClosed(0, number, None, final=False, waits=of_text, of_text=of_text))
+        if not of_text:
+            self._parts.pop(number, None)
+            self._calls.pop(number, None)
+        return told
 
     def _answered(self, path: object) -> list[deltas.Delta]:
         """Report the result of a call: the server executed it."""
         number = _number(path)
-        if number is not None and number >= self._n_parts:
-            return self._lost(number)
-        if number not in self._calls:
+        if number is None:
             return report.unknown()
+        if number not in self._calls:
+            return report.unknown() if number in self._parts else self._lost(number)
         id_ = self._calls[number]
         return [deltas.CallSeen(0, number, None, id_, None, "server"), *report.answered(id_)]
 
