@@ -26,6 +26,7 @@ from tests.support import (
     encode_pi,
     encode_runs,
     encode_sap,
+    encode_snowflake,
     template,
 )
 from tests.support.encode import Pieces, Turn
@@ -81,6 +82,7 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini-cli": encode_runs.render_gemini,
     "cursor": encode_runs.render_cursor,
     "assistant-transport": encode_assistant_ui.render,
+    "snowflake-cortex": encode_snowflake.render,
     "opencode": encode_runs.render_opencode,
     "opencode, lines of a run": encode_runs.render_opencode_run,
 }

@@ -65,6 +65,7 @@ NARROWER: Final = frozenset(
     {
         ("legacy-completions", "chat-completions"),
         ("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
+        ("snowflake-cortex", "chat-completions"),
         ("vercel-data", "chat-completions"),
         ("vercel-data", "vercel-ui"),
         ("gemini-live", "gemini"),

@@ -234,6 +234,16 @@ ENTRIES: Final[dict[str, Entry]] = {
         ),
         weak="finishReason result toolInvocations parts",
     ),
+    # {"choices":[{"delta":{"content_list":[{"tool_use_id":"c1","name":"f"}]}}],"usage":{},…}
+    # {"choices":[{"message":{"content_list":[{"type":"tool_use","tool_use":{…}}]}}]}    chat has no such list
+    "snowflake-cortex": Entry(
+        "others.snowflake_cortex.SnowflakeCortexTranslator",
+        SSE,
+        (
+            {"choices[0].delta.content_list|choices[0].message.content_list": LIST},
+            {"choices[0].delta.type": {"text", "tool_use"}},
+        ),
+    ),
     "chat-completions": Entry(
         "openai.chat.translator.ChatTranslator", SSE, _CHAT, weak="apiFormat finishReason toolCalls message"
     ),
