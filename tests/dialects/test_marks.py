@@ -75,6 +75,7 @@ NOT_DECISIVE = {
         },
         "common words, and never first",
     ),
+    "snowflake-agents": ({"done"}, "a common word, and never first"),
     "assistant-transport": (
         {"annotations", "data", "step-finish"},
         "common words, and never first; a reason is in chat as well",

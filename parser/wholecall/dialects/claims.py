@@ -70,6 +70,7 @@ NARROWER: Final = frozenset(
         ("vercel-data", "vercel-ui"),
         ("gemini-live", "gemini"),
         ("langchain", "gemini"),
+        ("snowflake-agents", "bedrock-converse"),
         ("llama-stack", "llama-api"),
         ("cursor", "claude-code"),
     }

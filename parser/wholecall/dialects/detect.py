@@ -94,6 +94,12 @@ def _are_typed(parts: object) -> bool:
     )
 
 
+def _has_tool_use(items: object) -> bool:
+    return isinstance(items, list) and any(
+        isinstance(item, dict) and isinstance(item.get("tool_use"), dict) for item in items
+    )
+
+
 def _is_start(payload: object) -> bool:
     return isinstance(payload, dict) and payload.keys() <= {"type", "messageId", "messageMetadata"}
 
@@ -246,6 +252,26 @@ ENTRIES: Final[dict[str, Entry]] = {
     ),
     "chat-completions": Entry(
         "openai.chat.translator.ChatTranslator", SSE, _CHAT, weak="apiFormat finishReason toolCalls message"
+    ),
+    # event: response.text.delta, data: {"content_index":0,"text":"Hel",…}    names that Responses do not have
+    # {"role":"assistant","content":[{"type":"tool_use","tool_use":{…}}],…}    a whole answer
+    "snowflake-agents": Entry(
+        "others.snowflake_agents.SnowflakeAgentsTranslator",
+        SSE,
+        (
+            {
+                NAME: {
+                    *("response.text", "response.text.delta", "response.text.annotation", "response.status"),
+                    *("response.thinking", "response.thinking.delta", "response.tool_use"),
+                    *("response.tool_result", "response.tool_result.*", "response.table", "response.chart"),
+                    *("response.suggested_queries", "response.warning"),
+                }
+            },
+            {NAME: "response", "content": LIST, "role": "assistant", "type": ABSENT},
+            {"content": holds(_has_tool_use), "role": "assistant", "type": ABSENT},
+        ),
+        weak="content",
+        besides="status message metadata",
     ),
     # {"type":"response.output_text.delta","sequence_number":4,"delta":"Hel",…}    with an `event_id` it is of Realtime
     # {"object":"response","status":"completed","output":[…]}
