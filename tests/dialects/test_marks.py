@@ -62,23 +62,25 @@ NOT_DECISIVE = {
     "ag-ui": ({"CUSTOM", "RAW"}, "common words, whose content is anybody's"),
     "vercel-ui": (
         {
-            *(
-                "file",
-                "finish",
-                "reasoning-end",
-                "reasoning-file",
-                "reset-step",
-                "source-document",
-                "source-url",
-            ),
-            *("steering-message", "text-end", "tool-approval-request", "tool-approval-response"),
+            *("reasoning-file", "reset-step", "source-document", "source-url"),
+            *("steering-message", "tool-approval-request", "tool-approval-response"),
         },
         "common words, and never first",
     ),
+    "mastra": (
+        {
+            *("is-task-complete", "object", "object-result", "raw", "reasoning-signature"),
+            *("redacted-reasoning", "response-metadata", "source", "step-output", "tool-call"),
+            *("tool-call-approval", "tool-call-input-streaming-end", "tool-call-input-streaming-start"),
+            *("tool-call-suspended", "tool-error", "tool-output", "tool-result", "tripwire", "watch"),
+            "workflow-step-output",
+        },
+        "every chunk tells its dialect by its other members",
+    ),
     "snowflake-agents": ({"done"}, "a common word, and never first"),
     "assistant-transport": (
-        {"annotations", "data", "step-finish"},
-        "common words, and never first; a reason is in chat as well",
+        {"annotations", "data"},
+        "common words, and never first",
     ),
     "claude-code": (
         {

@@ -21,6 +21,7 @@ from tests.support import (
     encode_langchain_protocol,
     encode_live,
     encode_llama_stack,
+    encode_mastra,
     encode_ollama,
     encode_openai,
     encode_pi,
@@ -83,6 +84,7 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "cursor": encode_runs.render_cursor,
     "assistant-transport": encode_assistant_ui.render,
     "snowflake-cortex": encode_snowflake.render,
+    "mastra": encode_mastra.render,
     "opencode": encode_runs.render_opencode,
     "opencode, lines of a run": encode_runs.render_opencode_run,
 }

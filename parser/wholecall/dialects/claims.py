@@ -68,6 +68,7 @@ NARROWER: Final = frozenset(
         ("snowflake-cortex", "chat-completions"),
         ("vercel-data", "chat-completions"),
         ("vercel-data", "vercel-ui"),
+        ("mastra", "vercel-ui"),
         ("gemini-live", "gemini"),
         ("langchain", "gemini"),
         ("snowflake-agents", "bedrock-converse"),

@@ -384,6 +384,20 @@ ENTRIES: Final[dict[str, Entry]] = {
         ),
         weak="steps outputs",
     ),
+    # {"type":"text-delta","runId":"r1","from":"AGENT","payload":{"id":"t1","text":"Hel"},…}
+    "mastra": Entry(
+        "frameworks.mastra.MastraTranslator",
+        SSE,
+        (
+            {
+                "from": {"AGENT", "NETWORK", "SYSTEM", "USER", "WORKFLOW"},
+                "runId": TEXT,
+                "type": TEXT,
+                "payload": OBJECT,
+            },
+        ),
+        besides="object metadata",
+    ),
     "cohere-v1": Entry(
         "cohere.cohere_v1.CohereV1Translator", LINES, _COHERE_V1, weak="generation_id", besides="response"
     ),
