@@ -27,7 +27,7 @@ Source: block/goose, crates/goose/src/conversation/message.rs, crates/goose-cli/
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
@@ -102,6 +102,7 @@ _COUNTS = (
     *("total_tokens", "input_tokens", "output_tokens", "cache_read_input_tokens"),
     *("cache_write_input_tokens", "cost_usd"),
 )
+_COUNTED: dict[str, Any] = {name: at.value(f"metadata.{name}") for name in _COUNTS}
 _OVER = (say.opened(repeats=True), say.stop_unless_open())
 _ERROR = (
     say.own(report.failure, fatal=False, message=at.value("error")),
@@ -124,7 +125,7 @@ class GooseTranslator(compiled.TableTranslator):
         "messages": (
             say.begin(),
             say.each("messages", _message(_PAST)),
-            say.own(report.counts, **{name: at.value(f"metadata.{name}") for name in _COUNTS}),
+            say.own(report.counts, **_COUNTED),
             say.own(_ended, at.value("metadata.status")),
             say.end(),
         ),
