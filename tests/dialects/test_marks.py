@@ -54,7 +54,7 @@ NOT_DECISIVE = {
         {"citation-end", "citation-start", "content-end"},
         "never first, and without a message that would tell them from another dialect's",
     ),
-    "langchain-protocol": ({"message-finish", "usage"}, "common words, and never first"),
+    "langchain-protocol": ({"usage"}, "common words, and never first"),
     "mistral-conversations": (
         {"agent.handoff", "agent.handoff.done", "agent.handoff.started"},
         "common words in two parts, and never first",
@@ -62,17 +62,24 @@ NOT_DECISIVE = {
     "ag-ui": ({"CUSTOM", "RAW"}, "common words, whose content is anybody's"),
     "vercel-ui": (
         {
-            *(
-                "file",
-                "finish",
-                "reasoning-end",
-                "reasoning-file",
-                "reset-step",
-                "source-document",
-                "source-url",
-            ),
-            *("steering-message", "text-end", "tool-approval-request", "tool-approval-response"),
+            *("reasoning-file", "reset-step", "source-document", "source-url"),
+            *("steering-message", "tool-approval-request", "tool-approval-response"),
         },
+        "common words, and never first",
+    ),
+    "mastra": (
+        {
+            *("is-task-complete", "object", "object-result", "raw", "reasoning-signature"),
+            *("redacted-reasoning", "response-metadata", "source", "step-output", "tool-call"),
+            *("tool-call-approval", "tool-call-input-streaming-end", "tool-call-input-streaming-start"),
+            *("tool-call-suspended", "tool-error", "tool-output", "tool-result", "tripwire", "watch"),
+            "workflow-step-output",
+        },
+        "every chunk tells its dialect by its other members",
+    ),
+    "snowflake-agents": ({"done"}, "a common word, and never first"),
+    "assistant-transport": (
+        {"annotations", "data"},
         "common words, and never first",
     ),
     "claude-code": (
@@ -86,6 +93,13 @@ NOT_DECISIVE = {
     "codex-app-server": (
         {"applyPatchApproval", "execCommandApproval"},
         "requests of older versions, without a thread",
+    ),
+    "goose": (
+        {
+            *("Error", "ModelChange", "Ping", "PlanProposal", "RoutingDecision"),
+            *("ToolAvailabilityChange", "notification"),
+        },
+        "events around an answer, and an error that a run may not outlive",
     ),
     "opencode": (
         {

@@ -47,6 +47,7 @@ _EXAMPLES_OF_FUNCTIONS: dict[str, Any] = {
     "_has_trace": {"orchestrationTrace": {}},
     "_has_invocation": [{"type": "tool-invocation"}],
     "_are_typed": [{"type": "text"}],
+    "_has_tool_use": [{"tool_use": {}}],
 }
 
 

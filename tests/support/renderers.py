@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tests.support import (
     encode,
     encode_agents,
+    encode_assistant_ui,
     encode_bedrock,
     encode_bedrock_agents,
     encode_claude_code,
@@ -20,11 +21,13 @@ from tests.support import (
     encode_langchain_protocol,
     encode_live,
     encode_llama_stack,
+    encode_mastra,
     encode_ollama,
     encode_openai,
     encode_pi,
     encode_runs,
     encode_sap,
+    encode_snowflake,
     template,
 )
 from tests.support.encode import Pieces, Turn
@@ -79,6 +82,9 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "codex-app-server, tools of the client": encode_codex.render_asking,
     "gemini-cli": encode_runs.render_gemini,
     "cursor": encode_runs.render_cursor,
+    "assistant-transport": encode_assistant_ui.render,
+    "snowflake-cortex": encode_snowflake.render,
+    "mastra": encode_mastra.render,
     "opencode": encode_runs.render_opencode,
     "opencode, lines of a run": encode_runs.render_opencode_run,
     "strands": encode_runs.render_strands,

@@ -65,10 +65,13 @@ NARROWER: Final = frozenset(
     {
         ("legacy-completions", "chat-completions"),
         ("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
+        ("snowflake-cortex", "chat-completions"),
         ("vercel-data", "chat-completions"),
         ("vercel-data", "vercel-ui"),
+        ("mastra", "vercel-ui"),
         ("gemini-live", "gemini"),
         ("langchain", "gemini"),
+        ("snowflake-agents", "bedrock-converse"),
         ("llama-stack", "llama-api"),
         ("cursor", "claude-code"),
     }

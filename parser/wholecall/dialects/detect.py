@@ -56,7 +56,17 @@ SUPPORTING: Final = frozenset(
     {
         *("assistantMessageEvent", "chat_history", "command", "completionReason", "content"),
         *("conversation_id", "created_at", "data", "delta", "errors", "event_id", "finish_reason", "id"),
-        *("logprobs", "metrics", "model", "params", "request", "request_id", "response_metadata", "role"),
+        *(
+            "logprobs",
+            "metrics",
+            "model",
+            "params",
+            "path",
+            "request",
+            "request_id",
+            "response_metadata",
+            "role",
+        ),
         *("run_id", "session", "session_id", "stop_reason", "subtype", "text", "toolCallId"),
     }
 )
@@ -81,6 +91,12 @@ def _has_invocation(parts: object) -> bool:
 def _are_typed(parts: object) -> bool:
     return isinstance(parts, list) and all(
         isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts
+    )
+
+
+def _has_tool_use(items: object) -> bool:
+    return isinstance(items, list) and any(
+        isinstance(item, dict) and isinstance(item.get("tool_use"), dict) for item in items
     )
 
 
@@ -225,8 +241,38 @@ ENTRIES: Final[dict[str, Entry]] = {
         ),
         weak="finishReason result toolInvocations parts",
     ),
+    # {"choices":[{"delta":{"content_list":[{"tool_use_id":"c1","name":"f"}]}}],"usage":{},…}
+    # {"choices":[{"message":{"content_list":[{"type":"tool_use","tool_use":{…}}]}}]}    chat has no such list
+    "snowflake-cortex": Entry(
+        "others.snowflake_cortex.SnowflakeCortexTranslator",
+        SSE,
+        (
+            {"choices[0].delta.content_list|choices[0].message.content_list": LIST},
+            {"choices[0].delta.type": {"text", "tool_use"}},
+        ),
+    ),
     "chat-completions": Entry(
         "openai.chat.translator.ChatTranslator", SSE, _CHAT, weak="apiFormat finishReason toolCalls message"
+    ),
+    # event: response.text.delta, data: {"content_index":0,"text":"Hel",…}    names that Responses do not have
+    # {"role":"assistant","content":[{"type":"tool_use","tool_use":{…}}],…}    a whole answer
+    "snowflake-agents": Entry(
+        "others.snowflake_agents.SnowflakeAgentsTranslator",
+        SSE,
+        (
+            {
+                NAME: {
+                    *("response.text", "response.text.delta", "response.text.annotation", "response.status"),
+                    *("response.thinking", "response.thinking.delta", "response.tool_use"),
+                    *("response.tool_result", "response.tool_result.*", "response.table", "response.chart"),
+                    *("response.suggested_queries", "response.warning"),
+                }
+            },
+            {NAME: "response", "content": LIST, "role": "assistant", "type": ABSENT},
+            {"content": holds(_has_tool_use), "role": "assistant", "type": ABSENT},
+        ),
+        weak="content",
+        besides="status message metadata",
     ),
     # {"type":"response.output_text.delta","sequence_number":4,"delta":"Hel",…}    with an `event_id` it is of Realtime
     # {"object":"response","status":"completed","output":[…]}
@@ -338,6 +384,20 @@ ENTRIES: Final[dict[str, Entry]] = {
             {"object": "interaction", "steps|outputs": LIST, "event_type": no(TEXT)},
         ),
         weak="steps outputs",
+    ),
+    # {"type":"text-delta","runId":"r1","from":"AGENT","payload":{"id":"t1","text":"Hel"},…}
+    "mastra": Entry(
+        "frameworks.mastra.MastraTranslator",
+        SSE,
+        (
+            {
+                "from": {"AGENT", "NETWORK", "SYSTEM", "USER", "WORKFLOW"},
+                "runId": TEXT,
+                "type": TEXT,
+                "payload": OBJECT,
+            },
+        ),
+        besides="object metadata",
     ),
     "cohere-v1": Entry(
         "cohere.cohere_v1.CohereV1Translator", LINES, _COHERE_V1, weak="generation_id", besides="response"
@@ -454,6 +514,21 @@ ENTRIES: Final[dict[str, Entry]] = {
         ),
         weak="parts",
         besides="output metadata",
+    ),
+    # {"type":"part-start","part":{"type":"tool-call","toolCallId":"c1","toolName":"f"},"path":[],…}
+    # {"type":"text-delta","textDelta":"Hel","path":[0],…}    a piece of a part, by its number
+    "assistant-transport": Entry(
+        "frameworks.assistant_transport.AssistantTransportTranslator",
+        SSE,
+        (
+            {"type": "part-start", "part.type": TEXT, **_UI},
+            {"type": {"part-finish", "tool-call-args-text-finish"}, "path": LIST, **_UI},
+            {"type": "text-delta", "textDelta": TEXT, "path": LIST, **_UI},
+            {"type": "step-start", "messageId": TEXT, **_UI},
+            {"type": "update-state", "operations": LIST, **_UI},
+        ),
+        weak="part",
+        besides="result",
     ),
     # {"event":"on_chat_model_stream","run_id":"r1","data":{"chunk":{…}}}
     "langchain-events": Entry(

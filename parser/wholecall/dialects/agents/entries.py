@@ -103,6 +103,22 @@ AGENTS: Final[dict[str, Entry]] = {
         ),
         weak="response",
     ),
+    # {"type":"message","message":{"id":"m1","role":"assistant","created":1,"content":[{"type":"toolRequest",…}]}}
+    # {"type":"Finish","reason":"stop","token_state":{…}}    of the server
+    # {"messages":[…],"metadata":{"total_tokens":3,"status":"completed"}}    a whole session
+    "goose": Entry(
+        "agents.goose.GooseTranslator",
+        AGENT,
+        (
+            {"type": {"message", "Message"}, "message.content": LIST, "message.created": HERE},
+            {"type": "complete", "total_tokens": HERE},
+            {"type": "Finish", "reason": TEXT, "token_state": OBJECT},
+            {"type": "Notification", "request_id": TEXT, "message.method": TEXT},
+            {"type": "UpdateConversation", "conversation": LIST},
+            {"messages": LIST, "metadata.total_tokens": HERE, "metadata.status": TEXT},
+        ),
+        weak="messages metadata message",
+    ),
     # {"type":"message.part.updated","properties":{"part":{"type":"text",…},"delta":"Hel"}}    of the server
     # {"type":"tool_use","timestamp":1,"sessionID":"ses_1","part":{"type":"tool",…}}    of one run
     "opencode": Entry(

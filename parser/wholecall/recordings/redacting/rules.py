@@ -123,6 +123,11 @@ _CLASSES = frozenset(
 _MODES = frozenset(
     {"messages", "updates", "values", "custom", "debug"}
 )  # LangGraph's modes, before their contents
+# Words under keys of which others hold anything: who sent a chunk of Mastra's, who executes a call of Snowflake's agents.
+_SAID = {
+    "from": frozenset({"AGENT", "NETWORK", "SYSTEM", "USER", "WORKFLOW"}),
+    "client_side_execute": frozenset({"true", "false"}),
+}
 _NAMED_TYPE = "tool-"  # followed by the name of a tool, in whole messages of the Vercel AI SDK
 # Types, models and the like contain numbers; a code, a state or a reason with numbers may be a secret.
 _NUMBERED = frozenset(
@@ -144,6 +149,8 @@ def is_word(key: str, text: str) -> bool:
     """Return whether a value is a word of the protocol."""
     if key == "id":
         return text in _CLASSES
+    if key in _SAID:
+        return text in _SAID[key]
     if not key:  # an element of an array that is not a member
         return text in _MODES
     pattern = _pattern(key)
