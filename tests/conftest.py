@@ -116,39 +116,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # before the slow tests are deselected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose samples; skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
-    _choose_samples(items)
-    for item in items:
-        if item.get_closest_marker("sdk") is not None:
-            _prepare_sdk(item)
-        if item.get_closest_marker("engines") is not None:
-            _prepare_engine(item)
-        if item.get_closest_marker("stores") is not None:
-            _prepare_stores(item)
-        if item.get_closest_marker("browser") is not None and not any(map(shutil.which, _BROWSERS)):
-            item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
-        if item.get_closest_marker("node") is not None:
-            _prepare_node(item)
-        if item.get_closest_marker("cases") is None:
-            continue
-        asked = [
-            option for name, option in _CASE_FOLDERS.items() if name in getattr(item, "fixturenames", ())
-        ]
-        missing = [option for option in asked or _CASE_FOLDERS.values() if config.getoption(option) is None]
-        if missing and (asked or len(missing) == len(_CASE_FOLDERS)):
-            item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
-
-
-def _choose_samples(items: list[pytest.Item]) -> None:
-    """Let of each test that is `sampled(n)` all cases be slow but every n-th."""
     numbers: Counter[str] = Counter()
     for item in items:
-        mark = item.get_closest_marker("sampled")
-        if mark is None:
-            continue
-        test = item.nodeid.partition("[")[0]
-        if numbers[test] % mark.args[0]:
-            item.add_marker(pytest.mark.slow)
-        numbers[test] += 1
+        marks = {mark.name: mark for mark in reversed([*item.iter_markers()])}  # the closest of each name
+        if "sampled" in marks:
+            _choose_sample(item, marks["sampled"].args[0], numbers)
+        for name, prepare in _PREPARE.items():
+            if name in marks:
+                prepare(item)
+        if "cases" in marks:
+            _prepare_cases(item, config)
+
+
+def _choose_sample(item: pytest.Item, one_in: int, numbers: Counter[str]) -> None:
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th."""
+    test = item.nodeid.partition("[")[0]
+    if numbers[test] % one_in:
+        item.add_marker(pytest.mark.slow)
+    numbers[test] += 1
+
+
+def _prepare_cases(item: pytest.Item, config: pytest.Config) -> None:
+    """Skip a test whose folder of cases is not given."""
+    asked = [option for name, option in _CASE_FOLDERS.items() if name in getattr(item, "fixturenames", ())]
+    missing = [option for option in asked or _CASE_FOLDERS.values() if config.getoption(option) is None]
+    if missing and (asked or len(missing) == len(_CASE_FOLDERS)):
+        item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
 
 
 @functools.cache
@@ -191,6 +184,21 @@ def _prepare_node(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
     elif item.get_closest_marker("slow") is not None and not (item.path.parent / "node_modules").is_dir():
         item.add_marker(pytest.mark.skip(reason="needs `npm ci` in tests/node/agents"))
+
+
+def _prepare_browser(item: pytest.Item) -> None:
+    """Skip a test without a browser."""
+    if not any(map(shutil.which, _BROWSERS)):
+        item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
+
+
+_PREPARE = {
+    "sdk": _prepare_sdk,
+    "engines": _prepare_engine,
+    "stores": _prepare_stores,
+    "browser": _prepare_browser,
+    "node": _prepare_node,
+}
 
 
 def _case_folder(config: pytest.Config, option: str) -> Path:

@@ -87,6 +87,7 @@ def is_over(out: bytes) -> bool:
     return "end" not in kinds or kinds.index("end") == len(kinds) - 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", FRAMES)
 def test_every_client_reads_the_calls(first: str) -> None:
     """Law 119: for any frames, clients read exactly the calls that the parser emits, each whole, in one part."""
@@ -129,6 +130,7 @@ def test_cuts_do_not_matter(first: str) -> None:
         assert repaired(data) == repaired(*in_chunks(data, 97)), kinds
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", FRAMES)
 def test_text_does_not_wait_for_calls(first: str) -> None:
     """Law 115: text leaves in the read in which it came, unless its frame has a reason."""
