@@ -4,7 +4,7 @@ A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, 
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
 file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
 skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for. Of a
-test that is `sampled` most cases are slow.
+test that is `sampled` most cases are slow, and half of these are `later`, other ones after each change of the package.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tests.support import share
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
@@ -129,11 +131,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _choose_sample(item: pytest.Item, one_in: int, numbers: Counter[str]) -> None:
-    """Let of each test that is `sampled(n)` all cases be slow but every n-th."""
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and half of the slow ones be for later."""
     test = item.nodeid.partition("[")[0]
-    if numbers[test] % one_in:
-        item.add_marker(pytest.mark.slow)
+    number = numbers[test]
     numbers[test] += 1
+    if number % one_in:
+        item.add_marker(pytest.mark.slow)
+        if share.is_later(2, test, number - number // one_in):
+            item.add_marker(pytest.mark.later)
 
 
 def _prepare_cases(item: pytest.Item, config: pytest.Config) -> None:

@@ -102,6 +102,7 @@ def test_every_client_reads_the_calls(first: str) -> None:
         assert said_in(data) == said_in(out), kinds
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", FRAMES)
 def test_a_candidate_ends_once(first: str) -> None:
     """Law 119: one reason leaves, after everything else; a cut stays a cut; without one the stream ends as an error."""
@@ -229,6 +230,7 @@ def body(*payloads: dict[str, Any]) -> RepairedBody:
     return repair_body(json.dumps(value).encode())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", FRAMES)
 def test_bodies_hold_the_same_calls(first: str) -> None:
     """Law 119: the same for whole responses, and lists of them, as they are sent without `alt=sse`."""

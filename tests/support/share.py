@@ -30,6 +30,11 @@ def every(n: int, items: Sequence[Item], name: str) -> Sequence[Item]:
     return items if tries_all() else items[begin(n, name) :: n]
 
 
+def is_later(n: int, name: str, number: int) -> bool:
+    """Return whether a run that tries every n-th item leaves out the one with this number."""
+    return not tries_all() and number % n != begin(n, name)
+
+
 class Part(NamedTuple):
     """Every n-th item of an enumeration, or all others.
 
