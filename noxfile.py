@@ -150,7 +150,10 @@ def slow(session: nox.Session) -> None:
     """The slow tests, with further cases; then the command line over all recordings."""
     install(session, "test")
     options, folders = cases()
-    chosen = session.posargs or ["-m", "slow and not later and not sdk and not engines and not stores and not node"]
+    chosen = session.posargs or [
+        "-m",
+        "slow and not later and not sdk and not engines and not stores and not node",
+    ]
     session.run(*PYTEST, "--dist", "worksteal", *options, *chosen)
     for folder in [] if session.posargs else folders:
         further = f"--recordings={folder}", "tests/golden/test_recordings.py"

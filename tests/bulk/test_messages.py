@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support import corpora, make_transcripts, tables
 from tests.support.conversations import assembled, called, calls, label
+from tests.support.examples import examples
 from tests.support.histories import SHAPES, Note, happenings, render
 from wholecall import (
     CustomToolCall,
@@ -254,7 +255,7 @@ _values = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(2)
 @given(value=_values)
 def test_no_value_raises(value: Any) -> None:
     """Law 95: whatever a text of JSON holds, there is a row, without a fault of ours."""

@@ -120,7 +120,7 @@ def test_a_candidate_ends_once(first: str) -> None:
             assert sorted(out.split(b"\n")) == sorted(repaired(out).split(b"\n")), kinds
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("first", FRAMES)
 def test_cuts_do_not_matter(first: str) -> None:
     """Law 52: the same bytes in any chunks give the same bytes."""

@@ -129,6 +129,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wholecall.repairing.pace.perf_counter", lambda: next(ticks) / 100)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("hurry")
 @pytest.mark.parametrize("unit", [b"data: 1\n\n", b":\n\n", b"data: {}\n\n"])
 @pytest.mark.parametrize("door", [through_transport, through_middleware])

@@ -65,7 +65,7 @@ def _smallest() -> list[Path]:
     return [min(paths, key=lambda path: path.stat().st_size) for paths in by_dialect.values()]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) -> None:
     """Law 20: every recording gives the same events when its parser moves at some places, and at frames' ends."""

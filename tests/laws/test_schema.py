@@ -152,7 +152,7 @@ def test_further_recordings_leave_it_so(recordings_dir: Path) -> None:
     assert {} == {path.name: frames for path in paths if (frames := wrong(path.read_bytes()))}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("dialect", "number"), [(name, at) for name in STREAMS for at in range(len(STREAMS[name]))]
 )

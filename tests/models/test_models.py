@@ -30,7 +30,7 @@ QUICK, SLOW = (
 )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("dialect", "setting"), [*QUICK, *share.every(2, SLOW, "models")])
 def test_no_more_than_the_known_faults(dialect: str, setting: str) -> None:
     """Law 65: emitted calls are in all readings of a stream; known faults may disappear, new faults may not appear.
