@@ -256,6 +256,7 @@ def test_chunks_can_be_read_without_asking(names: list[str]) -> None:
             assert [] == unreadable(out), name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
     """Law 50: the same for the streams of each quirk."""

@@ -123,6 +123,7 @@ def test_what_a_relay_did_to_a_recording_leaves_it_so() -> None:
     assert [] == found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_leave_it_so(mode: str) -> None:
     """The same for the streams of every server with a quirk."""

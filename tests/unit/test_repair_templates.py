@@ -372,6 +372,7 @@ def test_recordings_become_the_same(fitted: Fitted, names: list[str], live: bool
             assert fitted.off(chunks, live_arguments=live) == fate(chunks, live_arguments=live), name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_become_the_same(fitted: Fitted, mode: str) -> None:
     """So does the stream of each server with a quirk."""
