@@ -27,12 +27,13 @@ nox.options.sessions = ["lint", "tests-3.10"]
 
 PINS = Path(__file__).parent / ".ci" / "pins"
 MAIN = "3.11"  # lints, builds, and runs all that needs no other
+EVENTS = ("tests/golden/test_corpora.py", "tests/golden/test_text.py", "tests/golden/test_vectors.py")
 # The pins of each other interpreter and its selection of tests. The oldest has the oldest dependencies that are promised
 # to work. What differs between interpreters shows on the oldest and the newest, and without the lock.
 ELSEWHERE = {
-    "3.10": ("oldest", "tests/unit", "tests/dialects", "tests/golden"),
-    "3.12": ("test", "tests/golden/test_corpora.py"),
-    "3.13": ("test", "tests/golden/test_corpora.py"),
+    "3.10": ("oldest", "tests/unit", "tests/dialects", *EVENTS),
+    "3.12": ("test", EVENTS[0]),
+    "3.13": ("test", EVENTS[0]),
     "3.14": ("test", "tests/unit"),
 }
 WITHOUT_LOCK = ("3.13t", "3.14t")
@@ -150,7 +151,10 @@ def slow(session: nox.Session) -> None:
     """The slow tests, with further cases; then the command line over all recordings."""
     install(session, "test")
     options, folders = cases()
-    chosen = session.posargs or ["-m", "slow and not sdk and not engines and not stores and not node"]
+    chosen = session.posargs or [
+        "-m",
+        "slow and not later and not sdk and not engines and not stores and not node",
+    ]
     session.run(*PYTEST, "--dist", "worksteal", *options, *chosen)
     for folder in [] if session.posargs else folders:
         further = f"--recordings={folder}", "tests/golden/test_recordings.py"

@@ -4,7 +4,7 @@ A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, 
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
 file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
 skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for. Of a
-test that is `sampled` most cases are slow.
+test that is `sampled` most cases are slow, and half of these are `later`, other ones after each change of the package.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ import gc
 import importlib.util
 import os
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tests.support import share
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
@@ -92,18 +96,49 @@ hypothesis.settings.load_profile(
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Keep the collector from looking at some ten thousand tests, which live until the end, again and again.
 
     Nearly all that is made while tests are collected stays.
     """
     gc.disable()
     try:
+        _rewrite_share(session.config)
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+def _rewrite_share(config: pytest.Config) -> None:
+    """Rewrite the assertions of this worker's share of the test modules, and import none of them.
+
+    In the first run over a checkout that takes longer than all else before the first test. Every worker needs all
+    modules, and finds those of the others rewritten.
+    """
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if count == 1 or sys.dont_write_bytecode or config.getoption("assertmode") != "rewrite":
+        return
+    number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+    places = {Path(name.partition("::")[0]).resolve() for name in config.args}
+    files = {
+        file for place in places for file in place.rglob("test_*.py") if "node_modules" not in file.parts
+    }
+    # No part of pytest's interface: another version may do without, as with a file that does not compile.
+    with suppress(AttributeError, ImportError, SyntaxError, TypeError):
+        for file in sorted(files)[number::count]:
+            _rewrite(file, config)
+
+
+def _rewrite(file: Path, config: pytest.Config) -> None:
+    from _pytest.assertion import rewrite  # noqa: PLC0415 - where it is missing there is nothing to share
+
+    cache = rewrite.get_cache_dir(file) / f"{file.stem}{rewrite.PYC_TAIL}"
+    if rewrite._read_pyc(file, cache) is None:
+        version, code = rewrite._rewrite_test(file, config)
+        rewrite.try_makedirs(cache.parent)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, version, cache)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -116,39 +151,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # before the slow tests are deselected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose samples; skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
-    _choose_samples(items)
-    for item in items:
-        if item.get_closest_marker("sdk") is not None:
-            _prepare_sdk(item)
-        if item.get_closest_marker("engines") is not None:
-            _prepare_engine(item)
-        if item.get_closest_marker("stores") is not None:
-            _prepare_stores(item)
-        if item.get_closest_marker("browser") is not None and not any(map(shutil.which, _BROWSERS)):
-            item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
-        if item.get_closest_marker("node") is not None:
-            _prepare_node(item)
-        if item.get_closest_marker("cases") is None:
-            continue
-        asked = [
-            option for name, option in _CASE_FOLDERS.items() if name in getattr(item, "fixturenames", ())
-        ]
-        missing = [option for option in asked or _CASE_FOLDERS.values() if config.getoption(option) is None]
-        if missing and (asked or len(missing) == len(_CASE_FOLDERS)):
-            item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
-
-
-def _choose_samples(items: list[pytest.Item]) -> None:
-    """Let of each test that is `sampled(n)` all cases be slow but every n-th."""
     numbers: Counter[str] = Counter()
     for item in items:
-        mark = item.get_closest_marker("sampled")
-        if mark is None:
-            continue
-        test = item.nodeid.partition("[")[0]
-        if numbers[test] % mark.args[0]:
-            item.add_marker(pytest.mark.slow)
-        numbers[test] += 1
+        marks = {mark.name: mark for mark in reversed([*item.iter_markers()])}  # the closest of each name
+        if "sampled" in marks:
+            _choose_sample(item, marks["sampled"].args[0], numbers)
+        for name, prepare in _PREPARE.items():
+            if name in marks:
+                prepare(item)
+        if "cases" in marks:
+            _prepare_cases(item, config)
+
+
+def _choose_sample(item: pytest.Item, one_in: int, numbers: Counter[str]) -> None:
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and half of the slow ones be for later."""
+    test = item.nodeid.partition("[")[0]
+    number = numbers[test]
+    numbers[test] += 1
+    if number % one_in:
+        item.add_marker(pytest.mark.slow)
+        if share.is_later(2, test, number - number // one_in):
+            item.add_marker(pytest.mark.later)
+
+
+def _prepare_cases(item: pytest.Item, config: pytest.Config) -> None:
+    """Skip a test whose folder of cases is not given."""
+    asked = [option for name, option in _CASE_FOLDERS.items() if name in getattr(item, "fixturenames", ())]
+    missing = [option for option in asked or _CASE_FOLDERS.values() if config.getoption(option) is None]
+    if missing and (asked or len(missing) == len(_CASE_FOLDERS)):
+        item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
 
 
 @functools.cache
@@ -191,6 +222,21 @@ def _prepare_node(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
     elif item.get_closest_marker("slow") is not None and not (item.path.parent / "node_modules").is_dir():
         item.add_marker(pytest.mark.skip(reason="needs `npm ci` in tests/node/agents"))
+
+
+def _prepare_browser(item: pytest.Item) -> None:
+    """Skip a test without a browser."""
+    if not any(map(shutil.which, _BROWSERS)):
+        item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
+
+
+_PREPARE = {
+    "sdk": _prepare_sdk,
+    "engines": _prepare_engine,
+    "stores": _prepare_stores,
+    "browser": _prepare_browser,
+    "node": _prepare_node,
+}
 
 
 def _case_folder(config: pytest.Config, option: str) -> Path:

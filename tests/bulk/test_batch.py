@@ -42,7 +42,7 @@ def test_rows_say_what_events_say() -> None:
     assert calls_of(out).num_rows > 700
 
 
-@pytest.mark.parametrize("size", [7, 1000, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 64))])
+@pytest.mark.parametrize("size", [7, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 64, 1000))])
 def test_batches_do_not_matter(size: int) -> None:
     """Law 90: however a table is cut into batches, its rows are the same."""
     given = tables.bodies()

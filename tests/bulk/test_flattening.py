@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +18,11 @@ from wholecall.bulk import (
     with_json_type,
 )
 
-OUT = assemble_batch(tables.bodies())
+
+@cache
+def out() -> pa.Table:
+    """Return the rows of the project's recordings."""
+    return assemble_batch(tables.bodies())
 
 
 def as_engines_have_it(type_: pa.DataType, text: pa.DataType) -> pa.DataType:
@@ -38,56 +44,58 @@ def changed(table: pa.Table, text: pa.DataType) -> pa.Table:
 
 def test_flat_tables_are_the_assembled_one() -> None:
     """The flat tables hold the rows of the assembled one: each call with the id of its recording, in order."""
-    given = tables.rows(OUT)
+    given = tables.rows(out())
     calls = [{"recording_id": row["recording_id"], **call} for row in given for call in row["calls"]]
 
-    assert calls == tables.rows(calls_of(OUT))
-    assert [tables.shown(row, "calls") for row in given] == tables.rows(recordings_of(OUT))
+    assert calls == tables.rows(calls_of(out()))
+    assert [tables.shown(row, "calls") for row in given] == tables.rows(recordings_of(out()))
 
 
 @pytest.mark.parametrize("text", [pa.large_string(), pa.string_view()], ids=str)
 def test_types_that_engines_change(text: pa.DataType) -> None:
     """A table whose texts and lists came back as others gives the same flat tables, of the declared types."""
-    given = changed(OUT, text)
+    given = changed(out(), text)
 
-    assert calls_of(OUT).equals(calls_of(given).combine_chunks(), check_metadata=True)
-    assert recordings_of(OUT).equals(recordings_of(given).combine_chunks(), check_metadata=True)
+    assert calls_of(out()).equals(calls_of(given).combine_chunks(), check_metadata=True)
+    assert recordings_of(out()).equals(recordings_of(given).combine_chunks(), check_metadata=True)
 
 
 def test_words_that_became_a_dictionary() -> None:
     """A column of words that an engine made a dictionary of is a column of words again."""
-    place = OUT.schema.get_field_index("dialect")
-    given = OUT.set_column(place, "dialect", OUT.column("dialect").dictionary_encode())
+    place = out().schema.get_field_index("dialect")
+    given = out().set_column(place, "dialect", out().column("dialect").dictionary_encode())
 
-    assert recordings_of(OUT).equals(recordings_of(given), check_metadata=True)
+    assert recordings_of(out()).equals(recordings_of(given), check_metadata=True)
 
 
 @pytest.mark.parametrize("made", [calls_of, recordings_of])
 def test_parts_of_tables(made: Any) -> None:
     """A part of a table, cut anywhere, gives its part of the flat table; a RecordBatch gives a RecordBatch."""
-    first = next(place for place, row in enumerate(tables.rows(OUT)) if row["calls"])
-    whole, part = OUT.slice(first, 100), OUT.combine_chunks().to_batches()[0].slice(first, 100)
+    first = next(place for place, row in enumerate(tables.rows(out())) if row["calls"])
+    whole, part = out().slice(first, 100), out().combine_chunks().to_batches()[0].slice(first, 100)
     flat = made(part)
 
     assert pa.RecordBatch is type(flat)
     assert tables.rows(flat) == tables.rows(made(whole))
-    assert made(whole).column("recording_id")[0] == OUT.column("recording_id")[first]
+    assert made(whole).column("recording_id")[0] == out().column("recording_id")[first]
 
 
 def test_a_recording_whose_calls_are_null_has_none() -> None:
     """Where an engine turned an empty list into null, the recording has no calls."""
-    place = OUT.schema.get_field_index("calls")
-    calls = [row["calls"] or None for row in tables.rows(OUT)]
-    given = OUT.set_column(place, OUT.schema.field(place), [pa.array(calls, OUT.schema.field(place).type)])
+    place = out().schema.get_field_index("calls")
+    calls = [row["calls"] or None for row in tables.rows(out())]
+    given = out().set_column(
+        place, out().schema.field(place), [pa.array(calls, out().schema.field(place).type)]
+    )
 
     assert None in calls
-    assert calls_of(OUT).equals(calls_of(given), check_metadata=True)
+    assert calls_of(out()).equals(calls_of(given), check_metadata=True)
     assert calls == [row["calls"] for row in tables.rows(with_json_type(given))]
 
 
 def test_other_columns_are_left_out() -> None:
     """Other content of a table is not in the flat tables, at any position."""
-    given = OUT.add_column(0, "split", [["train"] * OUT.num_rows])
+    given = out().add_column(0, "split", [["train"] * out().num_rows])
 
     assert (CALLS, RECORDINGS) == (calls_of(given).schema, recordings_of(given).schema)
 
@@ -95,29 +103,29 @@ def test_other_columns_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("error", "message", "made", "given"),
     [
-        (ValueError, "no column 'calls'", calls_of, recordings_of(OUT)),
-        (ValueError, "no column 'recording_id'", calls_of, OUT.drop_columns(["recording_id"])),
-        (ValueError, "no column 'usage'", recordings_of, OUT.drop_columns(["usage"])),
+        (ValueError, "no column 'calls'", calls_of, lambda: recordings_of(out())),
+        (ValueError, "no column 'recording_id'", calls_of, lambda: out().drop_columns(["recording_id"])),
+        (ValueError, "no column 'usage'", recordings_of, lambda: out().drop_columns(["usage"])),
         (
             TypeError,
             "calls is no list of structs but string",
             calls_of,
-            pa.table({"recording_id": ["a"], "calls": ["b"]}),
+            lambda: pa.table({"recording_id": ["a"], "calls": ["b"]}),
         ),
         (
             ValueError,
             "the calls have no choice, index",
             calls_of,
-            pa.table({"recording_id": ["a"], "calls": [[{"turn": 1}]]}),
+            lambda: pa.table({"recording_id": ["a"], "calls": [[{"turn": 1}]]}),
         ),
-        (TypeError, "give a Table or a RecordBatch of pyarrow, not a list", calls_of, []),
-        (TypeError, "give a Table or a RecordBatch of pyarrow, not a list", with_json_type, []),
+        (TypeError, "give a Table or a RecordBatch of pyarrow, not a list", calls_of, list),
+        (TypeError, "give a Table or a RecordBatch of pyarrow, not a list", with_json_type, list),
     ],
 )
-def test_mistakes_raise(error: type[Exception], message: str, made: Any, given: Any) -> None:
+def test_mistakes_raise(error: type[Exception], message: str, made: Any, given: Callable[[], Any]) -> None:
     """A foreign table raises, and the error lists its missing columns."""
     with pytest.raises(error, match=message):
-        made(given)
+        made(given())
 
 
 # The type of JSON.
@@ -125,13 +133,14 @@ def test_mistakes_raise(error: type[Exception], message: str, made: Any, given: 
 
 @pytest.mark.parametrize(
     "given",
-    [OUT, calls_of(OUT), recordings_of(OUT), OUT.slice(3, 50)],
+    [out, lambda: calls_of(out()), lambda: recordings_of(out()), lambda: out().slice(3, 50)],
     ids=["assembled", "calls", "recordings", "part"],
 )
 @pytest.mark.parametrize("as_batch", [False, True])
-def test_with_json_type(given: pa.Table, as_batch: bool) -> None:
+def test_with_json_type(given: Callable[[], pa.Table], as_batch: bool) -> None:
     """Texts of JSON have the type of JSON, also below; everything else is the same, and so are the values."""
-    one = given.combine_chunks().to_batches()[0] if as_batch else given
+    table = given()
+    one = table.combine_chunks().to_batches()[0] if as_batch else table
     typed = with_json_type(one)
     typed.validate(full=True)
     names = {field.name for field in typed.schema if field.type == pa.json_()}
@@ -142,10 +151,10 @@ def test_with_json_type(given: pa.Table, as_batch: bool) -> None:
     )
 
     assert type(one) is type(typed)
-    assert names == {"arguments", "usage"} & set(given.schema.names)
+    assert names == {"arguments", "usage"} & set(table.schema.names)
     assert below in (None, pa.json_())
-    assert given.schema.metadata == typed.schema.metadata
-    assert [row.get("calls", row.get("arguments", row.get("usage"))) for row in given.to_pylist()] == [
+    assert table.schema.metadata == typed.schema.metadata
+    assert [row.get("calls", row.get("arguments", row.get("usage"))) for row in table.to_pylist()] == [
         row.get("calls", row.get("arguments", row.get("usage"))) for row in typed.to_pylist()
     ]
 
@@ -155,7 +164,7 @@ def test_a_pyarrow_without_the_type_of_json(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delattr(pa, "json_")
 
     with pytest.raises(ValueError, match="pip install 'pyarrow>=19'"):
-        with_json_type(OUT)
+        with_json_type(out())
 
 
 def test_the_assembled_schema_holds_the_flat_ones() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support import corpora, make_transcripts, tables
 from tests.support.conversations import assembled, called, calls, label
+from tests.support.examples import examples
 from tests.support.histories import SHAPES, Note, happenings, render
 from wholecall import (
     CustomToolCall,
@@ -146,7 +147,7 @@ def _in_row(call: JSON) -> Any:
     return _value(wrapped) if isinstance(wrapped, str) else value
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("format", FORMS)
 def test_what_went_in_comes_out(format: str) -> None:
     """Law 94: the calls of a turn, written as messages of a format, are the calls of its row, in their order."""
@@ -254,7 +255,7 @@ _values = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(2)
 @given(value=_values)
 def test_no_value_raises(value: Any) -> None:
     """Law 95: whatever a text of JSON holds, there is a row, without a fault of ours."""

@@ -92,6 +92,7 @@ def hidden(out: Path) -> list[Path]:
 # --- who dies --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed(logs: Path, tmp_path: Path) -> None:
     """Another worker does its unit; the result is the same."""
     wait = gate(tmp_path / "z.sse")

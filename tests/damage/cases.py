@@ -143,10 +143,13 @@ def tried(
     return cases, faults
 
 
-def at_one_place(law: str, recordings: Recordings) -> list[Fault]:
-    """The faults of all dialects at one place of each recording."""
-    dialects = recordings.dialects()
-    return [fault for dialect in dialects for fault in tried(law, recordings, dialect, most=1)[1]]
+def at_one_place(law: str, recordings: Recordings, *, one_in: int = 1) -> list[Fault]:
+    """The faults of all dialects at one place of every n-th recording."""
+    pairs = [pair for dialect in recordings.dialects() for pair in recordings.pairs(dialect)]
+    outcomes = [
+        LAWS[law](stream, other, _some(stream, 1)) for stream, other in share.every(one_in, pairs, law)
+    ]
+    return [fault for _, faults in outcomes for fault in faults]
 
 
 def causes(faults: Iterable[Fault]) -> Counter[str]:

@@ -185,7 +185,7 @@ def rows_of(dialect: str, n: int) -> Iterator[list[Frame]]:
         yield [odd(frame, random_) if random_.random() < 0.2 else frame for frame in row]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dialect", USUAL)
 def test_odd_members_say_in_a_row_what_they_say_one_by_one(dialect: str) -> None:
     """The narrow views refuse frames that mean more than they read, at any position in a stream."""

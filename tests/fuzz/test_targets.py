@@ -19,7 +19,7 @@ from wholecall.calls.output.events import TurnStarted
 
 REGRESSIONS = Path(__file__).parent / "regressions"
 # Where an input takes milliseconds, fewer of them; the fuzzer itself runs them all.
-EVERY = {"damage": 10, "feed": 10, "feed-event": 10, "errors": 12}
+EVERY = {"damage": 10, "feed": 10, "feed-event": 10, "errors": 12, "snapshots": 5, "text": 5}
 DAMAGED = 60
 
 

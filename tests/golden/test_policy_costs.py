@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support import corpora
 from tests.support.policy_costs import PAGE, STRICT, emitted, read, rows, shown
 from wholecall import Policy
@@ -18,6 +20,7 @@ def _is_plain(event: Any) -> bool:
     return right and STRICT.refused_flags.isdisjoint(event.flags)
 
 
+@pytest.mark.slow
 def test_costs_are_the_documented_ones() -> None:
     """The table of `docs/policy.md` matches the corpora."""
     assert rows() == shown(PAGE.read_text("utf-8")), "run python -m tests.support.policy_costs"

@@ -6,15 +6,12 @@ import ast
 import itertools
 import re
 import tokenize
+from functools import cache
 from io import StringIO
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.hygiene.source_tree import PACKAGE, PROJECT, module_path, modules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_FUNCTION_LINES = 50
 MAX_TYPICAL_LINES = 25  # nine functions of ten
@@ -30,12 +27,15 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NESTING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
 
 
-def functions() -> Iterator[tuple[str, Function]]:
-    """Yield every function of the package with its place."""
-    for name, tree in modules().items():
-        for node in ast.walk(tree):
-            if isinstance(node, Function):
-                yield f"{name}:{node.lineno} {node.name}", node
+@cache
+def functions() -> tuple[tuple[str, Function], ...]:
+    """Return every function of the package with its place."""
+    return tuple(
+        (f"{name}:{node.lineno} {node.name}", node)
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, Function)
+    )
 
 
 def length(function: Function) -> int:
@@ -144,22 +144,27 @@ def test_a_module_opens_with_a_title(folder: str) -> None:
     assert {} == {name: title for name, title in told.items() if _CLAUSE.match(title)}
 
 
-def prose() -> Iterator[str]:
-    """Yield the docstrings and the comments of the package."""
-    for name, tree in modules().items():
-        documented = (ast.Module, ast.ClassDef, *Function.__args__)
-        yield from (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented))
-        source = StringIO(module_path(name).read_text("utf-8"))
-        tokens = tokenize.generate_tokens(source.readline)
-        yield from (token.string for token in tokens if token.type == tokenize.COMMENT)
+@cache
+def prose() -> str:
+    """Return the docstrings and the comments of the package."""
+    found = [
+        ast.get_docstring(node) or ""
+        for tree in modules().values()
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__))
+    ]
+    for name in modules():
+        tokens = tokenize.generate_tokens(StringIO(module_path(name).read_text("utf-8")).readline)
+        found += [token.string for token in tokens if token.type == tokenize.COMMENT]
+    return " ".join(found)
 
 
 @pytest.mark.parametrize("where", ["package", "pages"])
 def test_few_sentences_hide_their_subject(where: str) -> None:
     """Of 1,000 words at most 5 are "what": a sentence names its subject, or a stranger has to guess it."""
     pages = [*(PROJECT / "docs").rglob("*.md"), *PROJECT.glob("*.md")]
-    texts = prose() if where == "package" else (path.read_text("utf-8") for path in pages)
-    words = re.findall(r"[a-z']+", " ".join(texts).lower())
+    text = prose() if where == "package" else " ".join(path.read_text("utf-8") for path in pages)
+    words = re.findall(r"[a-z']+", text.lower())
 
     assert len(words) > 10_000
     assert words.count("what") / len(words) < MAX_WHAT
@@ -169,7 +174,7 @@ def test_the_glossary_is_short() -> None:
     """At most 25 words have a sense of their own, each explained in one sentence, and each is used in the package."""
     page = (PROJECT / "docs" / "glossary.md").read_text("utf-8")
     rows = re.findall(r"^\| \*\*([a-z ]+)\*\* \| (.+) \|$", page, re.MULTILINE)
-    words = re.findall(r"[a-z]+", " ".join(prose()).lower())
+    words = re.findall(r"[a-z]+", prose().lower())
     used = {*words, *(" ".join(pair) for pair in itertools.pairwise(words))}
 
     assert 20 <= len(rows) <= 25

@@ -45,6 +45,8 @@ def lines_with(pattern: str, path: Path) -> list[str]:
     except UnicodeDecodeError:
         return []
     found = re.compile(pattern)
+    if not found.search(text):
+        return []
     return [
         f"{path.name}:{n}: {line.strip()}"
         for n, line in enumerate(text.splitlines(), 1)

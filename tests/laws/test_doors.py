@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from tests.support import share
 from tests.support.conforming import claude
 from tests.support.proxying import Client, Reply, Scripted, run
 from wholecall.asgi import AnswerEnded, RepairMiddleware
@@ -173,12 +174,13 @@ Door = Callable[[str, int, str, str, bytes], Came]
 DOORS: list[Door] = [through_proxy, through_middleware, through_transport]
 
 
+@share.in_parts(6)
 @pytest.mark.parametrize("dialect", PATHS)
 @pytest.mark.parametrize("door", DOORS)
-def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str) -> None:
+def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str, part: share.Part) -> None:
     """A cut call is an error, for any type, status or coding of the answer."""
     broken = stream(dialect, '{"a": ')
-    labels = list(product(STATUSES, TYPES, CODINGS))
+    labels = part.of(product(STATUSES, TYPES, CODINGS), dialect)
     passed = [label for label in labels if not door(PATHS[dialect], *label, broken).is_error]
     unseen = [label for label in passed if not door(PATHS[dialect], *label, broken).is_unread]
 
@@ -207,12 +209,13 @@ def test_a_foreign_beginning_hides_no_stream(door: Door, dialect: str) -> None:
     assert [] == found
 
 
+@share.in_parts(6)
 @pytest.mark.parametrize("dialect", PATHS)
 @pytest.mark.parametrize("door", DOORS)
-def test_a_healthy_stream_passes_under_any_label(door: Door, dialect: str) -> None:
+def test_a_healthy_stream_passes_under_any_label(door: Door, dialect: str, part: share.Part) -> None:
     """Byte for byte, without a report."""
     healthy = stream(dialect, '{"a": 1}')
-    labels = list(product(STATUSES, TYPES, CODINGS))
+    labels = part.of(product(STATUSES, TYPES, CODINGS), dialect)
 
     assert [Came(healthy, False, False)] * len(labels) == [
         door(PATHS[dialect], *label, healthy) for label in labels

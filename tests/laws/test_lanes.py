@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks import workloads
 from benchmarks.envelopes import GATEWAYS
-from tests.support import corpora, quirky
+from tests.support import corpora, quirky, share
 from tests.support.lanes import WIRES, Wire
 from wholecall import Limits, StreamClosed, ToolCall, ToolCallParser, Tools
 
@@ -52,7 +52,7 @@ def leaves(reads: Sequence[bytes]) -> bool:
 FRAMES = [(name, frame) for name, wire in WIRES.items() for frame in wire.every]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize(("dialect", "first"), FRAMES)
 def test_every_short_stream(dialect: str, first: str) -> None:
     """Law 129: every two frames after an opening, documented and odd, and an end give the same in any reads."""
@@ -65,7 +65,7 @@ def test_every_short_stream(dialect: str, first: str) -> None:
     assert [] == differing(streams)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("seed", range(8))
 def test_streams_with_something_odd(dialect: str, seed: int) -> None:
@@ -174,8 +174,9 @@ def test_details_go_back_in_the_order_of_the_wire() -> None:
         assert b'{"format":"unknown","text":"bb","index":0,"type":"reasoning.text"}' in kept[0]
 
 
+@share.in_parts(4)
 @pytest.mark.parametrize("dialect", WIRES)
-def test_values_of_other_types(dialect: str) -> None:
+def test_values_of_other_types(dialect: str, part: share.Part) -> None:
     """Law 129: the same with a value of another JSON type in any place of any event, or with one more member there."""
     wire = WIRES[dialect]
     for names in wire.whole:
@@ -185,7 +186,7 @@ def test_values_of_other_types(dialect: str) -> None:
             for n, frame in enumerate(frames)
             for changed in frames_with_others(frame)
         )
-        assert [] == differing(odd)
+        assert [] == differing(part.of(odd, f"{dialect} {names}"))
 
 
 def frames_with_others(frame: bytes) -> Iterator[bytes]:
@@ -249,6 +250,7 @@ def test_quirky_servers(number: int) -> None:
     assert [] == differing(CUTS[rng.choice(["whole", "frame", "64", "fuzzed 11"])](data) for data in made)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
 def test_recordings(paths: list[Path]) -> None:
     """Law 129: of every recording, in events, in reads of 53 bytes, and cut after each of its first events."""
@@ -297,13 +299,14 @@ TOOLS: dict[str, Any] = {
 }
 
 
+@share.in_parts(4)
 @pytest.mark.parametrize("known", TOOLS)
-def test_tools(known: str) -> None:
+def test_tools(known: str, part: share.Part) -> None:
     """Law 129: of calls of tools that are known and others, which fit or do not, with the same values."""
     tools = Tools[Any](TOOLS[known])
     for wire in WIRES.values():
-        rng = random.Random(7)
-        for _ in range(100):
+        for seed in part.of(range(100), known):
+            rng = random.Random(seed)
             frames = wire.stream(rng)
             other = [*frames]
             change(other, rng, wire)
@@ -341,6 +344,7 @@ def whole_streams() -> Iterator[list[bytes]]:
     return (reads for wire in WIRES.values() for reads in wire.streams())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("question", asks())
 def test_a_question_changes_nothing(question: str) -> None:
     """Law 129: for any query to a parser between two reads, the answer and the later events are the machine's."""
@@ -408,15 +412,16 @@ def test_limits_are_those_of_the_machine(limits: Limits) -> None:
     assert [] == differing(whole_streams(), limits=limits)
 
 
+@share.in_parts(4)
 @pytest.mark.parametrize("dialect", WIRES)
-def test_a_stream_ends_where_its_limit_is(dialect: str) -> None:
+def test_a_stream_ends_where_its_limit_is(dialect: str, part: share.Part) -> None:
     """Law 129: at any limit of a stream's bytes, also after comments, in frames, in reads of 53 bytes and in one."""
     for frames in WIRES[dialect].streams():
         data = b"".join(frames)
         ways = [frames, workloads.cut(data, 53), [data]]
         if data.startswith((b"data", b"event")):
             ways += [[b": waits\n\n", *frames], [b": waits\n\n" + data[:200], data[200:]]]
-        for most in range(1, len(data) + 20, 19):
+        for most in part.of(range(1, len(data) + 20, 19), dialect):
             assert [] == differing(ways, limits=Limits(max_stream_bytes=most)), most
 
 

@@ -48,6 +48,7 @@ def given(pieces: list[bytes]) -> bytes:
     return b"".join([*map(repairer.feed, pieces), repairer.close()])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_masses_say_what_each_says(unit: bytes) -> None:
     """For any number of them in a read, at any place, the events are those of reads of one event each."""
@@ -128,6 +129,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wholecall.repairing.pace.perf_counter", lambda: next(ticks) / 100)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("hurry")
 @pytest.mark.parametrize("unit", [b"data: 1\n\n", b":\n\n", b"data: {}\n\n"])
 @pytest.mark.parametrize("door", [through_transport, through_middleware])

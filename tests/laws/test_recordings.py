@@ -45,6 +45,7 @@ def taken(recording: Recording) -> bytes | str:
         return str(error)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", FILES)
 def test_a_recording_is_the_same_in_every_form(file: str, tmp_path: Path) -> None:
     """Law 56: the whole corpus, written in any form and read again, gives the same bytes and events."""

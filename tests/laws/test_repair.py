@@ -118,6 +118,7 @@ def turns_of(name: str) -> list[list[Event]]:
     return [turn for turn in turns if not any(isinstance(e, StreamFault) and e.fatal for e in turn)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_written_events_are_read_again(dialect: str) -> None:
     """Law 48: the turns of every recording, written in a dialect that carries them and read again, are equal calls."""
@@ -255,6 +256,7 @@ def test_chunks_can_be_read_without_asking(names: list[str]) -> None:
             assert [] == unreadable(out), name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
     """Law 50: the same for the streams of each quirk."""
@@ -275,6 +277,7 @@ def test_repair_settles(names: list[str]) -> None:
             assert (name in DOUBTED) == (without_overtakers(once) != without_overtakers(twice)), name
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("names", corpora.groups(MENDED, long=5_000))
 def test_repair_does_not_depend_on_the_cut(names: list[str]) -> None:
     """Law 52: the same bytes in any chunks give the same bytes, held and live."""
@@ -416,7 +419,7 @@ def cuts_of(data: bytes) -> list[bytes]:
     return [data[:end] for end in ends[:: max(1, len(ends) // MOST_CUTS)]]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("lost", [False, True], ids=["ended", "lost"])
 @pytest.mark.parametrize("names", corpora.groups(MENDED))

@@ -123,6 +123,7 @@ def test_what_a_relay_did_to_a_recording_leaves_it_so() -> None:
     assert [] == found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_leave_it_so(mode: str) -> None:
     """The same for the streams of every server with a quirk."""
@@ -152,7 +153,7 @@ def test_further_recordings_leave_it_so(recordings_dir: Path) -> None:
     assert {} == {path.name: frames for path in paths if (frames := wrong(path.read_bytes()))}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("dialect", "number"), [(name, at) for name in STREAMS for at in range(len(STREAMS[name]))]
 )

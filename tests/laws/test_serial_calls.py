@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import share
 from tests.support.conforming import claude
 from wholecall import ToolCall, ToolCallParser
 from wholecall.repairing import Repairer
@@ -131,11 +132,12 @@ def item_ids(data: bytes) -> list[tuple[str, ...]]:
     return [tuple(sorted(map(str, told))) for told in found.values()]
 
 
+@share.in_parts(6)
 @pytest.mark.parametrize("ids", IDS)
-def test_calls_of_responses_leave_one_by_one(ids: tuple[str | None, ...]) -> None:
+def test_calls_of_responses_leave_one_by_one(ids: tuple[str | None, ...], part: share.Part) -> None:
     """For any interleaving of two calls, with any present or missing ids of items, each call has its own id."""
     begins, ends = "response.output_item.added", "response.output_item.done"
-    for order in combinations(range(10), 5):
+    for order in part.of(combinations(range(10), 5), str(ids)):
         data = responses(order, ids)
         sent, out = calls(data), repaired(data)
 

@@ -18,7 +18,7 @@ from wholecall.history.checking import RULES
 
 JSON = dict[str, Any]
 # Most growing lists are read anew; the long run looks at enough of those that are not.
-MANY = examples(long=2.5)
+MANY = examples(1 / 2, long=2.5)
 
 options = st.fixed_dictionaries(
     {

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import share
 from tests.text.reading import ALL_WEAK, EVERY, TOOLS, begun, literals, read, spelled
 from wholecall.text.formats import FORMATS
 from wholecall.text.source import Source
@@ -182,7 +183,7 @@ OWN = own()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", share.every(3, list(FORMATS), "markers without end"))
 def test_markers_without_end_are_linear(name: str) -> None:
     """The same for every marker of every format, repeated, alone and with words after it."""
     for literal in OWN[name]:
@@ -197,6 +198,7 @@ def test_the_markers_of_a_format_are_linear_together(name: str) -> None:
     assert growth(name, "f\n".join(OWN[name] or ["{"]), PIECE) < _STEADY
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", [name for name, format_ in EVERY.items() if format_.think])
 def test_reasoning_that_begins_in_reasoning_is_read(name: str) -> None:
     """Reasoning that never closes, and holds a call's opener before more reasoning, over and over, is read to its end."""

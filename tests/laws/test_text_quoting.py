@@ -226,6 +226,7 @@ def documents() -> dict[str, str]:
 DOCUMENTS = documents()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("page", sorted(DOCUMENTS))
 @pytest.mark.parametrize("size", [7, 10_000_000])
 def test_documents_pass_unchanged(page: str, size: int) -> None:
@@ -237,6 +238,7 @@ def test_documents_pass_unchanged(page: str, size: int) -> None:
     assert [Shown(text)] == merged(read("auto", pieces, tools=words, weak=ALL_WEAK))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - NOT_IN_AUTO - {"muse"}))
 @examples(1 / 2, long=1)
 @given(st.data(), RANDOM)

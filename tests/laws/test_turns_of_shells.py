@@ -142,6 +142,7 @@ def _partials(chunks: Sequence[bytes]) -> Iterator[tuple[Any, Any]]:
         yield expected, {call: partial.value for call, partial in stream.partial.items()}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_partial_values_are_those_of_the_calls_in_progress(paths: list[Any]) -> None:
     """Law 122: at each chunk they are the parser's view of each call that began and has not ended, and no other."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.laws.test_foreign_members import said, sse
-from tests.support import corpora
+from tests.support import corpora, share
 from wholecall import Policy, StreamFault, ToolCall, ToolCallDropped, ToolCallParser, TurnFinished
 from wholecall.framing.opening import framing_of
 
@@ -79,22 +79,26 @@ def with_orphan(data: bytes, orphan: dict[str, Any]) -> bytes | None:
     return first + end + line + end + rest if found else None
 
 
-def streams() -> Iterator[tuple[str, str, bytes]]:
-    """Yield the dialect, the name and the bytes of recordings without fatal faults."""
+@cache
+def streams() -> tuple[tuple[str, str, bytes], ...]:
+    """Return the dialect, the name and the bytes of recordings without fatal faults."""
+    found = []
     for case in corpora.cases():
         data = corpora.recorded(case)
         if case["dialect"] not in NO_CALLS and len(data) < 50_000:
             parser = ToolCallParser()
             events = parser.feed(data) + parser.close()
             if not any(event.fatal for event in events if isinstance(event, StreamFault)):
-                yield case["dialect"], case["name"], data
+                found.append((case["dialect"], case["name"], data))
+    return tuple(found)
 
 
+@share.in_parts(4)
 @pytest.mark.parametrize("orphan", ORPHANS)
-def test_a_call_where_no_translator_looks_is_said(orphan: str) -> None:
+def test_a_call_where_no_translator_looks_is_said(orphan: str, part: share.Part) -> None:
     """Law 101: after the first frame of every recording, in any dialect: an anomaly, a fault, a drop or a call."""
     silent = []
-    for _, name, data in streams():
+    for _, name, data in part.of(streams(), orphan):
         changed = with_orphan(data, ORPHANS[orphan])
         if changed is not None and said(changed)[1:] == said(data)[1:]:
             silent.append(name)

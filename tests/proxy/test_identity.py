@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.support import corpora
+from tests.support import corpora, share
 from tests.support.houses import Conversation, House, head_of, request
 from tests.support.proxying import CHAT, Client, Reply, Scripted, config
 from wholecall.limits import Limits
@@ -89,19 +89,19 @@ def _marked(name: str) -> object:
     return pytest.param(name, marks=pytest.mark.slow if len(STREAMS[name]) > LONG else ())
 
 
+@share.in_parts(4)
 @pytest.mark.parametrize("name", [_marked(name) for name in shortest()])
-def test_a_short_stream_cut_anywhere(name: str) -> None:
+def test_a_short_stream_cut_anywhere(name: str, part: share.Part) -> None:
     """It leaves unchanged."""
     data = STREAMS[name]
-    wrong = [
-        at
-        for at, found in enumerate(through(name, (cut(data, at) for at in range(len(data)))))
-        if found != (data, True)
-    ]
+    places = part.of(range(len(data)), name)
+    found = through(name, (cut(data, at) for at in places))
+    wrong = [at for at, came in zip(places, found, strict=True) if came != (data, True)]
 
     assert [] == wrong
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_cut_at_random(name: str) -> None:
     """It leaves as from a repairer, whole or in crumbs; an error ends well only where it has a separate end."""

@@ -7,11 +7,13 @@ at once.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
+
+import pytest
 
 import wholecall
 
@@ -26,6 +28,34 @@ def begin(n: int, name: str, *, source: int | None = None) -> int:
 def every(n: int, items: Sequence[Item], name: str) -> Sequence[Item]:
     """Return every n-th of the items, beginning at another one for each name and source; or all."""
     return items if tries_all() else items[begin(n, name) :: n]
+
+
+def is_later(n: int, name: str, number: int) -> bool:
+    """Return whether a run that tries every n-th item leaves out the one with this number."""
+    return not tries_all() and number % n != begin(n, name)
+
+
+class Part(NamedTuple):
+    """Every n-th item of an enumeration, or all others.
+
+    Attributes:
+        one_in: the n.
+        is_rest: whether these are the others.
+    """
+
+    one_in: int
+    is_rest: bool
+
+    def of(self, items: Iterable[Item], name: str) -> list[Item]:
+        """Return the items of this part; where it begins depends on the name and on the source."""
+        first = begin(self.one_in, name)
+        return [item for n, item in enumerate(items) if (n % self.one_in != first) == self.is_rest]
+
+
+def in_parts(one_in: int) -> Any:
+    """Return a mark: the quick tests try a `part` of a test's enumeration, every n-th item, and the slow tests the rest."""
+    rest = pytest.param(Part(one_in, is_rest=True), id="the rest", marks=pytest.mark.slow)
+    return pytest.mark.parametrize("part", [pytest.param(Part(one_in, is_rest=False), id="a part"), rest])
 
 
 def tries_all() -> bool:

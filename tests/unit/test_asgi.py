@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless, corpora, quirky
+from tests.support import bless, corpora, quirky, share
 from tests.support.naive import data_of as payloads
 from tests.support.naive import error_of, finish_reasons, read_calls
 from wholecall import Limits, Policy, TextCalls, ToolCallDropped
@@ -308,10 +308,11 @@ async def _read(app: App) -> bytes:
     return b"".join(sent)
 
 
-def test_recordings_come_out_as_a_repairer_gives_them() -> None:
+@share.in_parts(4)
+def test_recordings_come_out_as_a_repairer_gives_them(part: share.Part) -> None:
     """Every recording is sent as a repairer gives it, in any chunks; those that need no repair byte for byte."""
-    wrong, n_untouched = [], 0
-    for entry in RECORDED:
+    wrong, n_untouched, entries = [], 0, part.of(RECORDED, "asgi")
+    for entry in entries:
         data = corpora.recorded(entry)
         expected = repaired(data, expected="chat-completions")  # as the path says
         n_untouched += expected == data
@@ -323,13 +324,14 @@ def test_recordings_come_out_as_a_repairer_gives_them() -> None:
         ]
 
     assert [] == wrong
-    assert n_untouched > 35
+    assert n_untouched > len(entries) // 6
 
 
+@share.in_parts(4)
 @pytest.mark.parametrize(
     "name", ["chat-completions/single-call", "anthropic/zero-argument", "responses/single-call"]
 )
-def test_no_cut_stream_is_a_success(name: str) -> None:
+def test_no_cut_stream_is_a_success(name: str, part: share.Part) -> None:
     """Wherever an application stops, all whole calls are emitted, or an error, or nothing that a client can read."""
     entry = next(entry for entry in RECORDED if entry["name"] == name)
     data = corpora.recorded(entry)
@@ -340,7 +342,7 @@ def test_no_cut_stream_is_a_success(name: str) -> None:
 
     whole = calls_of(data)
     successes = []
-    for at in range(0, len(data), 7):
+    for at in part.of(range(0, len(data), 7), name):
         out = asyncio.run(_read(streaming(data[:at])))
         calls = calls_of(out)
         is_error = error_of(out) is not None or not any(payloads(out))

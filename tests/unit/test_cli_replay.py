@@ -89,6 +89,7 @@ class TestTable:
         assert main(["replay", str(CORPORA / "tools" / "vcrpy.yaml")]) == 0
         assert HEAD in capsys.readouterr().out
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize(("columns", "lines"), [(40, 24), (80, 24), (120, 50), (200, 100)])
     def test_it_fits_a_screen(self, columns: int, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
         """From 40 columns on no line is wider than the terminal, and everything is on one screen; rows add up."""

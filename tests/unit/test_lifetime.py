@@ -316,6 +316,7 @@ def _n_cyclic(use: Callable[[bytes], object], data: bytes) -> int:
     return gc.collect()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("use", USES)
 def test_no_stream_leaves_work_for_the_collector(use: str) -> None:

@@ -84,6 +84,7 @@ def test_depth_is_no_matter() -> None:
     assert remembered(value) > 100_000
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_a_move_changes_no_weight(dialect: str) -> None:
     """Law 20: wherever a stream moves, its translator's memory weighs the same, so it ends at the same byte."""
@@ -215,6 +216,7 @@ def test_pieces_of_a_kept_text_are_few(size: int) -> None:
     assert len(parts) < 40
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_calls_within_the_limits_do_not_end_their_stream(dialect: str) -> None:
     """A translator's memory of healthy calls is no larger than their text, in any pieces."""

@@ -141,6 +141,7 @@ def crashing(_: Iterable[bytes]) -> Callable[[], Any]:
     raise KeyError("no such part")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("open_", "trouble"),
     [
@@ -171,6 +172,7 @@ def test_a_fault_of_ours_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
         list(races.outcomes(PACE, quick=True))
 
 
+@pytest.mark.slow
 def test_a_rival_out_of_time_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped rival's figure is that of the events so far: here 2.5 seconds for three of all the pieces."""
     seconds = itertools.count()
@@ -201,6 +203,7 @@ def test_a_stopped_rival_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> 
     assert [FIGURES[4], FIGURES[3], FIGURES[4]] == found
 
 
+@pytest.mark.slow
 def test_the_floor_is_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     """The floor is measured on every stream."""
     monkeypatch.setattr(races, "READERS", ())
@@ -209,6 +212,7 @@ def test_the_floor_is_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [FLOOR] == [outcome.rival for outcome in races.outcomes(PACE, quick=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quick", [False, True])
 def test_workloads_of_a_kind_grow(quick: bool) -> None:
     """Workloads of one kind are ordered by their content, as the rule of stopped rivals needs; every dialect has W1
