@@ -164,7 +164,11 @@ AGENTS: Final[dict[str, Entry]] = {
             },
             {"init_event_loop|start_event_loop": TRUTH},
             {"force_stop": TRUTH, "force_stop_reason": HERE},
-            {"message.content[0].toolUse|message.content[0].toolResult": OBJECT, "message.role": TEXT},
+            {
+                "message.content[0].toolUse|message.content[0].toolResult": OBJECT,
+                "message.role": TEXT,
+                "type": ABSENT,
+            },
         ),
         weak="message",
     ),
