@@ -14,7 +14,8 @@ from wholecall.calls.output.events import Event
 from wholecall.framing import FRAMINGS, Frame
 from wholecall.framing.opening import sniff
 
-NAMED = frozenset({"bedrock-converse", "vercel-data"})  # the names alone carry the meaning of their events
+# The names alone carry the meaning of their events.
+NAMED = frozenset({"bedrock-converse", "snowflake-agents", "vercel-data"})
 HOLLOW_OR_NOT = st.sampled_from(({}, {"a": 1}))
 
 
