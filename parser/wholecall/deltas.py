@@ -185,7 +185,7 @@ class Restated(msgspec.Struct, frozen=True, gc=False):
 
 
 class Marked(msgspec.Struct, gc=False):
-    """One piece of a book: a call's start (`S`), a piece of its text (`T`), or its end (`E`), as the wire labels it.
+    """One piece of a marked record: a call's start (`S`), a piece of its text (`T`), or its end (`E`), with its labels.
 
     `slot` is where it was shown, None if it was not shown. `n` is the number of pieces of text that were joined.
     """

@@ -51,7 +51,7 @@ def test_labels_may_be_called_anything(fragments: list[Any], cut: bool) -> None:
 
 @given(FRAGMENTS, st.integers(0, len(PARTITIONS) - 1), st.booleans())
 def test_a_dearer_reading_adds_no_call(fragments: list[Any], without: int, cut: bool) -> None:
-    """Law 69: one more way to deal pieces, if it is not the cheapest, can only take calls away."""
+    """Law 69: one more way to assign pieces, if it is not the cheapest, can only take calls away."""
     pieces = _pieces(fragments)
     solution = solve(pieces, parse_arguments, cut=cut)
     fewer: tuple[Partition, ...] = PARTITIONS[:without] + PARTITIONS[without + 1 :]

@@ -39,9 +39,9 @@ MODULES = {
     "claims": "wholecall.machine.claims",
     "equal": "wholecall.arguments.equal",
     "lexical": "wholecall.arguments.lexical",
-    "echoes": "wholecall.machine.echoes",
+    "duplicates": "wholecall.machine.duplicates",
     "holding": "wholecall.machine.holding",
-    "twins": "wholecall.machine.twins",
+    "text_duplicates": "wholecall.machine.text_duplicates",
     "strict": "wholecall.repairing.strict",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
@@ -49,9 +49,9 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "parse": ["arguments"],
     "turns": ["assembler"],
     "claims": ["claims", "slots", "routes"],
-    "echoes": ["echoes", "slots", "routes"],
+    "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
-    "twins": ["twins", "verdicts_written"],
+    "text_duplicates": ["text_duplicates", "verdicts_written"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"

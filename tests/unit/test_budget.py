@@ -34,7 +34,7 @@ def new() -> Call:
 
 
 def feed(budget: Budget, call: Call, pieces: Iterable[str]) -> bool:
-    """Give the pieces to the call as the assembler does, the hot path first; return whether all were taken."""
+    """Give the pieces to the call as the assembler does, the fast path first; return whether all were taken."""
     taken = True
     for piece in pieces:
         if call.room >= len(piece):
@@ -278,7 +278,7 @@ def test_restatements_count_for_the_turn() -> None:
 
 
 def test_restatements_see_what_was_granted() -> None:
-    """Fragments on the hot path count before a restatement is admitted."""
+    """Fragments on the fast path count before a restatement is admitted."""
     budget, one, other = Budget(limits(total=40)), new(), new()
 
     assert feed(budget, one, ["x" * 10, "xx"])

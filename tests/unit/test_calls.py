@@ -347,7 +347,7 @@ def test_sizes_are_those_of_the_text(fragments: list[str], custom: bool) -> None
     st.integers(0, 7),
 )
 def test_every_partition_counts_the_same(text: str, cuts: list[int], asked: int) -> None:
-    """The hot path, counting in between and asking for the text in between change no size and no answer."""
+    """The fast path, counting in between and asking for the text in between change no size and no answer."""
     call = Call(0, 0, "function")
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     for number, (begin, end) in enumerate(zip(places, places[1:], strict=False)):  # noqa: RUF007 (3.10)

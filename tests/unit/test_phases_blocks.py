@@ -1,4 +1,4 @@
-"""Actions of the phases on calls of blocks and items: names, echoes, ends."""
+"""Actions of the phases on calls of blocks and items: names, duplicates, ends."""
 
 from __future__ import annotations
 
@@ -110,17 +110,17 @@ def test_a_whole_text_is_not_the_fragments() -> None:
     assert [f"={A}", f"call {A} done_mismatch"] == said[3]
 
 
-# Echoes: a block that begins with the id and the name of one before it.
+# Duplicates: a block that begins with the id and the name of one before it.
 
 FIRST = [begun(), Slot(0, 0, None, A), CallClosed(0, 0, None)]
 
 
-def test_an_echo_is_no_call() -> None:
+def test_a_duplicate_is_no_call() -> None:
     """A block that repeats an earlier block is not reported."""
     assert [[], ["+f", A], [f"call {A}"], [], [], [], [], ["tool_calls"]] == told(*FIRST, *FIRST, STOP)
 
 
-def test_an_echo_ends_once() -> None:
+def test_a_duplicate_ends_once() -> None:
     """In a repeated message a call with the same content is over: it is not emitted at a second end."""
     begins = TurnOpened("k", restart=True)
     said = told(begins, *FIRST, begins, *FIRST, CallClosed(0, 0, None), STOP, END)
@@ -136,7 +136,7 @@ def test_an_echo_ends_once() -> None:
     ],
     ids=["fragments", "a whole text"],
 )
-def test_what_says_something_else_is_no_echo(again: list[Delta]) -> None:
+def test_what_says_something_else_is_not_a_duplicate(again: list[Delta]) -> None:
     """A block with the labels of an earlier one and another text is a call, which is not reported before its end."""
     said = told(*FIRST, *again, CALLS, END)[len(FIRST) :]
 

@@ -245,14 +245,14 @@ def test_partitions() -> None:
     assert (15, 4) == (len(PARTITIONS), sum(not partition.is_row for partition in PARTITIONS))
 
 
-def test_deals_that_nobody_believes_are_given_up() -> None:
-    """Ids that change on every piece deal no calls: more would have no name than anybody believes."""
+def test_assignments_that_nobody_believes_are_given_up() -> None:
+    """Ids that change on every piece assign to no calls: more would have no name than anybody believes."""
     pieces = [p(0, "c", "f"), *(p(0, f"c{n}", None, f"{n:02}") for n in range(20))]
     columns = Columns(pieces)
-    deals = [partition.deal(columns) for partition in PARTITIONS]
+    assignments = [partition.assign(columns) for partition in PARTITIONS]
 
     assert columns.most == 4
-    assert sum(deal is None for deal in deals) == 3  # by id, by index and id, snapshots
+    assert sum(one is None for one in assignments) == 3  # by id, by index and id, snapshots
     assert columns.most_open == 4
     assert Columns(pieces, cut=True).most_open == 1 + MOST_OPEN
 
@@ -270,8 +270,8 @@ def test_a_text_is_scanned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = Columns(
         [p(0, None, "f", '{"a":"'), *(p(n, text=f"{n:04}") for n in range(1000)), p(0, text='"}')]
     )
-    deals = [partition.deal(columns) for partition in PARTITIONS]
+    assignments = [partition.assign(columns) for partition in PARTITIONS]
 
-    assert [0] * 1002 in deals
+    assert [0] * 1002 in assignments
     assert sum(map(len, fed)) <= 2 * 4008
     assert len(fed) < 10

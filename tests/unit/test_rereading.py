@@ -51,7 +51,7 @@ def came(*deltas: Delta) -> list[tuple[str, str]]:
 
 
 def test_calls_get_what_their_pieces_mean() -> None:
-    """The book outranks the shown text, and text shown without an owner is not a separate drop then."""
+    """The marked record outranks the shown text, and text shown without an owner is not a separate drop then."""
     told = events(*SHOWN, Reread(0, IN_A_ROW))
 
     assert [] == [event for event in told if isinstance(event, ToolCallDropped)]

@@ -97,7 +97,7 @@ def test_what_no_reading_explains() -> None:
 
 
 def test_alternating_calls_are_no_row() -> None:
-    """Law: once calls alternated, only labels on all pieces deal them: text after them goes to none by its order."""
+    """Law: once calls alternated, only labels on all pieces assign them: text after them goes to none by its order."""
     row = at(0, '{"a":1', "c", "f"), at(1, "}"), *ENDS
     alternating = at(0, '{"a":1', None, "f"), at(1, '{"b"', None, "g"), at(0, "}"), at(8, B, "c")
 

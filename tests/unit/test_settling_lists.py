@@ -1,4 +1,4 @@
-"""Final messages over odd labels, and books whose calls they list."""
+"""Final messages over odd labels, and marked records whose calls they list."""
 
 from __future__ import annotations
 

@@ -99,10 +99,10 @@ def test_what_does_not_end_a_call(name: str, before: list[Delta], second: Delta)
 # Repetitions.
 
 
-def echo(*deltas: Delta) -> int | str | None:
+def duplicate(*deltas: Delta) -> int | str | None:
     """Return which call the last one seems to repeat, in the order in which they began."""
     choice = after(*deltas)
-    return place_of(choice, choice.calls[-1].echo)
+    return place_of(choice, choice.calls[-1].original)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def echo(*deltas: Delta) -> int | str | None:
 )
 def test_a_block_that_seems_to_repeat_another(name: str, deltas: list[Delta], expected: int | None) -> None:
     """A block repeats the first one of its id and name, unless a block of that id is open with text, or has another name."""
-    assert (name, expected) == (name, echo(*deltas))
+    assert (name, expected) == (name, duplicate(*deltas))
 
 
 TWO = [*OVER, begun(1, "d", "g"), *CALLED]
@@ -151,14 +151,14 @@ NO_IDS = [begun(0, None, "f"), piece(0, A), closed(0), begun(1, None, "f"), *CAL
 )
 def test_a_call_of_a_message_that_begins_again(name: str, deltas: list[Delta], expected: int | None) -> None:
     """In a restarted message a call is the next one of its id and name that came before, each once."""
-    assert (name, expected) == (name, echo(*deltas))
+    assert (name, expected) == (name, duplicate(*deltas))
 
 
 def test_a_call_that_nobody_could_read_repeats_none() -> None:
     """It has no name that another one could have, also in a message that begins again."""
     nameless = CallSeen(0, 0, None, None, None, begins=True)
 
-    assert [None, None] == [call.echo for call in after(nameless, RESTART, REFUSED).calls]
+    assert [None, None] == [call.original for call in after(nameless, RESTART, REFUSED).calls]
 
 
 def test_an_id_under_another_name_comes_out_as_often_as_it_came() -> None:

@@ -1,7 +1,7 @@
 """Estimate a translator's memory of its stream: labels of calls, repeatable texts, turns, sessions.
 
-Theory of operation. Each dialect keeps its own books, and a server can fill any of them: by calls beyond their limit,
-by labels that are new in each frame. The books need not know each other's size: the annotations of a class list its
+Theory of operation. Each dialect keeps its own records, and a server can fill any of them: by calls beyond their limit,
+by labels that are new in each frame. The records need not know each other's size: the annotations of a class list its
 state, as for snapshots, so all of it can be weighed. The weight is that of the content, not of its form: a stream that
 moved to another worker weighs the same. A text that comes in small pieces, and has to be kept, is joined as it comes:
 else its pieces would take many times its size.
@@ -39,7 +39,7 @@ def remembered(translator: object) -> int:
             waiting += value
         elif isinstance(value, msgspec.Struct):
             waiting += msgspec.structs.astuple(value)
-        elif id(value) not in met:  # an object that several books hold is counted once
+        elif id(value) not in met:  # an object that several records hold is counted once
             met.add(id(value))
             waiting += [getattr(value, name, None) for name in _names(kind)]
     return total

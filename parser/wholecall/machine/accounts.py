@@ -37,7 +37,7 @@ def account(choice: Choice, *, ended: bool) -> None:
     orphans = [call for call in choice.calls if call.orphan and not call.is_over]
     if any(orphan.size and orphan.restated is not None for orphan in orphans):
         return  # pieces that a done event does not continue: more was lost
-    calls = [call for call in choice.calls if call.slotted and not call.orphan and call.echo is None]
+    calls = [call for call in choice.calls if call.slotted and not call.orphan and call.original is None]
     places = {call: place for place, call in enumerate(choice.calls)} if ended and not choice.lost else None
     told, owned = _accounts([orphan for orphan in orphans if orphan.tentative], calls, places)
     for orphan, call in told.items():

@@ -6,10 +6,10 @@ belongs to a choice goes to `routes`, which finds its call. Deltas that concern 
 in the base class (`turns`) and here: usage counts, calls that are taken back, and faults, which may leave a hole, that
 is, argument text that was lost. Nothing here parses argument text.
 
-Most deltas of a stream are fragments of one call in a row. They take a short way, the hot path (`_take_at_once`): if
-the call is in the choice's table of hot calls, if no fragment can begin an object longer than the text so far, and if
-the budget has room, the fragments are appended as one text and emitted as they came. All others are taken one by one
-(`_route`), which puts the call back on the hot path if it can.
+Most deltas of a stream are fragments of one call in a row. They take the fast path (`_take_at_once`): if the choice has
+the call in its table for that, if no fragment can begin an object longer than the text so far, and if the budget has
+room, the fragments are appended as one text and emitted as they came. All others are taken one by one (`_route`), which
+puts the call back on the fast path if it can.
 
 Not handled here: framing, dialects and their detection (see `wholecall.stream`), and the meaning of argument text (see
 `wholecall.arguments`).
@@ -115,7 +115,7 @@ class Assembler(Turns):
                 self._route(delta)
 
     def _take_singly(self, run: deltas.Run) -> None:
-        """Take the first piece of a run the long way, which makes its call hot; then all others at once."""
+        """Take the first piece of a run the long way, which puts its call on the fast path; then all others at once."""
         self._route(replace(run.of, text=run.texts[0]))
         others = run.texts[1:]
         if others and not self._take_at_once(run.of, others):
@@ -130,10 +130,12 @@ class Assembler(Turns):
             if choice is None:
                 return False
             if type(of) is deltas.Fragment:
-                call = choice.hot.get(of.index)
+                call = choice.fast.get(of.index)
             elif type(of) is deltas.Slot:
-                call = choice.hot_slots.get(of.index)
-                if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
+                call = choice.fast_slots.get(of.index)
+                if call is not None and (
+                    of.alias != call.fast_alias or (of.id is not None and of.id != call.id)
+                ):
                     return False
             else:
                 return self._finds_speech(choice, of) and self._take_speech(texts)

@@ -1,6 +1,6 @@
 """Counts the bytes of argument text per call and per turn, and enforces the limits, without work per fragment.
 
-Theory of operation. Counting each fragment would slow down the hot path. Therefore a call holds a *grant*: a number of
+Theory of operation. Counting each fragment would slow down the fast path. Therefore a call holds a *grant*: a number of
 characters (`Call.room`) that it may append without asking, each reserved at four bytes, the most that UTF-8 needs. When
 the grant is used up, the bytes are counted exactly and a new grant is given. The rest of an ended call's grant is
 collected when the turn runs short of room. Near a limit the grants shrink to nothing and each fragment is counted, so a

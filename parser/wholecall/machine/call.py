@@ -32,7 +32,7 @@ class Call(CallText):
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
         name: the name so far, in the wire's form; `public_name` the one that events carry, once it is final.
-        heated: the indices at which its fragments take the hot path; `heard` is the alias that they carry there.
+        fast_at: the indices at which its fragments take the fast path; `fast_alias` is the alias that they carry there.
         extra: fields of the provider that are to be sent back; `extra_size` is their size, as the budget counts it.
         refusal: why it cannot be emitted, whatever its text; `detail` explains it to people.
         dropped: why it was dropped, None if it was not.
@@ -61,7 +61,7 @@ class Call(CallText):
         elsewhere: the index of text that was bound to it by order.
         round: how often its message had been restarted when it was announced.
         step: how many further steps of its message had begun.
-        echo: the earlier call that this one seems to repeat; None if it repeats none.
+        original: the earlier call that this one seems to repeat; None if it repeats none.
         own: it seemed to repeat another call, and does not: their id identifies nothing.
     """
 
@@ -76,8 +76,8 @@ class Call(CallText):
     namespace: str | None
     aliases: list[str]
     indices: set[Index]
-    heated: set[Index]
-    heard: str | None
+    fast_at: set[Index]
+    fast_alias: str | None
     extra: dict[str, Any] | None
     extra_size: int
     refusal: DropReason | None
@@ -106,7 +106,7 @@ class Call(CallText):
     elsewhere: Index | None
     round: int
     step: int
-    echo: Call | None
+    original: Call | None
     own: bool
 
     __slots__ = tuple(__annotations__)
@@ -117,14 +117,14 @@ class Call(CallText):
         self.turn, self.choice, self.slotted = turn, choice, slotted
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
-        self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
+        self.refusal = self.dropped = self.original = self.fast_alias = self.elsewhere = None
         self.closed = self.cut = self.left = self.reasoned = self.evidenced = self.own = self.listed = False
         self.withheld = self.tentative = self.bare = False
         self.block = self.opened = self.beside = self.orphan = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.step = self.n_slots = self.extra_size = 0
         self.detail = ""
-        self.aliases, self.indices, self.heated = [], set(), set()
+        self.aliases, self.indices, self.fast_at = [], set(), set()
 
     def __repr__(self) -> str:
         return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"
@@ -158,7 +158,7 @@ class Call(CallText):
     @property
     def reportable(self) -> bool:
         """Whether events may report it: it has a name, and repeats no other call."""
-        return self.name is not None and self.echo is None and not (self.tentative or self.withheld)
+        return self.name is not None and self.original is None and not (self.tentative or self.withheld)
 
     @property
     def says_nothing(self) -> bool:

@@ -42,7 +42,7 @@ class CallText:
         snapshots: a fragment repeated the text so far and added to it.
         shown: how many characters of the fragments were emitted, None for all of them.
         length, bytes: the size of the fragments that were counted, in characters and in bytes.
-        room: characters that the hot path may append before the sizes are counted; `granted` is its first value, and
+        room: characters that the fast path may append before the sizes are counted; `granted` is its first value, and
             `charged` and `charged_whole` are the bytes that the turn's budget has counted (see `budget`).
     """
 

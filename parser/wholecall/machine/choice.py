@@ -4,8 +4,9 @@ Theory of operation. Choices are alternative answers of the model (`n` of chat c
 indices and ids. A `Choice` is the state that the functions of this package share. It opens calls and numbers them;
 `by_index`, `by_id` and `slots` record which calls have a label, and the binders (`labels`, `slots`) read them.
 
-`hot` maps an index to the one call to which text at this index is simply appended, so that most fragments need no
-binder; `hot_slots` does the same for slots. `heat` adds an entry, `cool` removes those of a call whose phase changes.
+`fast` maps an index to the one call to which text at this index is simply appended, so that most fragments need no
+binder; `fast_slots` does the same for slots. `enable_fast_path` adds an entry, `disable_fast_path` removes those of a
+call whose phase changes.
 Text, blocks of reasoning, calls and other parts are kept in the order in which they began (`places`), for the view of
 the turn (see `content`).
 """
@@ -106,8 +107,8 @@ class Choice:
     lost: bool
     round: int
     step: int
-    hot: dict[Index | None, Call]
-    hot_slots: dict[Index | None, Call]
+    fast: dict[Index | None, Call]
+    fast_slots: dict[Index | None, Call]
     anomalies: set[Anomaly]
     text: SaidText
     reasoning: list[ReasoningText]
@@ -170,8 +171,8 @@ class Choice:
         self.by_index = {}
         self.by_id = {}
         self.slots = {}
-        self.hot = {}
-        self.hot_slots = {}
+        self.fast = {}
+        self.fast_slots = {}
         self.anomalies = set()
         self.text = SaidText()
         self.reasoning = []
@@ -193,7 +194,7 @@ class Choice:
         claimants = [call for calls in self.by_id.values() for call in calls]
         named = [
             *(call for calls in self.slots.values() for call in calls),
-            *(call.echo for call in self.calls),
+            *(call.original for call in self.calls),
             *self.opened,
             *self.fresh,
             *self.unowned,
@@ -217,15 +218,15 @@ class Choice:
             raise ValueError("the open calls are others")
         if not (all(self.slots.values()) and all(self.by_id.values())):
             raise ValueError("a label has no call")
-        for slotted, hot in ((False, self.hot), (True, self.hot_slots)):
+        for slotted, table in ((False, self.fast), (True, self.fast_slots)):
             if any(
                 call.phase != "streaming"
                 or call not in known
-                or index not in call.heated
+                or index not in call.fast_at
                 or call.slotted != slotted
-                for index, call in hot.items()
+                for index, call in table.items()
             ):
-                raise ValueError("a call is hot that did not begin")
+                raise ValueError("a call is on the fast path that did not begin")
         if any(not call.indices <= self.by_index.keys() for call in self.calls):
             raise ValueError("a call has an index that nothing knows")
         sizes = {"reasoning": len(self.reasoning), "block": len(self.kept), "listed": len(self.listed)}
@@ -297,7 +298,7 @@ class Choice:
         if call.opened:
             call.opened = False
             self.n_open -= 1
-            self.cool(call)
+            self.disable_fast_path(call)
 
     @property
     def sole_open(self) -> Call | None:
@@ -326,7 +327,7 @@ class Choice:
         if known is not None or (call is not self.overflow and len(call.indices) < self.max_labels):
             self.by_index[index] = call
             call.indices.add(index)
-            self.hot.pop(index, None)
+            self.fast.pop(index, None)
 
     def give_id(self, call: Call, id: str) -> bool:
         """Give the call its public id if it has none; return False if it is too long."""
@@ -364,7 +365,7 @@ class Choice:
         """Let the call be found by a label other than its id."""
         if alias not in call.aliases and call is not self.overflow:
             if alias in self.by_id:
-                self.hot_slots.clear()
+                self.fast_slots.clear()
             self._learn(call, alias)
 
     def free_ids(self, calls: Iterable[Call]) -> None:
@@ -427,28 +428,28 @@ class Choice:
         """Whether argument text without a name came here: some servers count chunks in the choice number (quirk 14)."""
         return any(call.name is None and not call.blank for call in self.calls)
 
-    # The hot path.
+    # The fast path.
 
-    def heat(self, call: Call, index: Index, alias: str | None = None) -> None:
+    def enable_fast_path(self, call: Call, index: Index, alias: str | None = None) -> None:
         """Let fragments at the index be appended to the call at once, if they cannot mean anything else."""
         simple = call.phase == "streaming" and call.plain
         if call.slotted:
-            hot, simple = self.hot_slots, simple and call.opened and self.slots.get(index) == [call]
-            call.heard = alias
+            table, simple = self.fast_slots, simple and call.opened and self.slots.get(index) == [call]
+            call.fast_alias = alias
         else:
-            hot, simple = self.hot, simple and self.by_index.get(index) is call and self.record is None
+            table, simple = self.fast, simple and self.by_index.get(index) is call and self.record is None
             simple = simple and not call.holds_placeholder
         if simple:
-            hot[index] = call
-            call.heated.add(index)
+            table[index] = call
+            call.fast_at.add(index)
         else:
-            hot.pop(index, None)
+            table.pop(index, None)
 
-    def cool(self, call: Call) -> None:
-        """Take the call off the hot path: its phase changed, so its fragments go through the binder again."""
-        if call.heated:
-            hot = self.hot_slots if call.slotted else self.hot
-            for index in call.heated:
-                if hot.get(index) is call:
-                    del hot[index]
-            call.heated.clear()
+    def disable_fast_path(self, call: Call) -> None:
+        """Take the call off the fast path: its phase changed, so its fragments go through the binder again."""
+        if call.fast_at:
+            table = self.fast_slots if call.slotted else self.fast
+            for index in call.fast_at:
+                if table.get(index) is call:
+                    del table[index]
+            call.fast_at.clear()

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from wholecall.types import Kind
 
 
-def opened_call(choice: Choice, kind: Kind, id: str | None, echo: Call | None = None) -> Call:
-    """Return a new slotted call that is open; an echo gets its number only if it proves not to be one."""
-    call = choice.open(kind, slotted=True, tentative=echo is not None, id=id)
+def opened_call(choice: Choice, kind: Kind, id: str | None, original: Call | None = None) -> Call:
+    """Return a new slotted call that is open; a duplicate gets its number only if it proves not to be one."""
+    call = choice.open(kind, slotted=True, tentative=original is not None, id=id)
     if call is not choice.overflow:
-        call.tentative, call.echo = False, echo
+        call.tentative, call.original = False, original
         choice.reopen(call)
     return call
 
@@ -77,7 +77,7 @@ def claim_slot(choice: Choice, call: Call, index: Index) -> None:
     choice.slots[index] = [*(other for other in claimants if other.opened), call]
     call.slot = index
     call.n_slots += 1
-    choice.hot_slots.pop(index, None)
+    choice.fast_slots.pop(index, None)
 
 
 def at_slot(choice: Choice, index: Index | None) -> list[Call]:

@@ -47,7 +47,7 @@ def begin_record(choice: Choice) -> None:
     own = (call for call in choice.calls if call is not choice.overflow)
     calls = (call for call in own if is_labelled(call) and not call.dropped)
     choice.record = Record(calls, turns=choice.turns)
-    choice.hot.clear()
+    choice.fast.clear()
 
 
 # Slots: indices that a dialect assigned, and calls that were found by slot.
@@ -134,7 +134,7 @@ def _opened(choice: Choice, delta: Labelled) -> Call | None:
     if call.refusal is not None:  # the call that represents all beyond the limit
         return call
     choice.latest, call.head = call, len(delta.text)
-    choice.hot.clear()  # so the next fragment of an earlier call shows that they alternate
+    choice.fast.clear()  # so the next fragment of an earlier call shows that they alternate
     return _learnt(choice, call, delta)
 
 

@@ -10,7 +10,7 @@ Theory of operation. A call is in one of four phases:
 There are six kinds of news: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the
 reason of the turn is known, but more may come) and `end` (the turn is over, or the call was refused or taken back).
 `PHASES` has a cell for each pair of phase and news: the action, and the phases to which it may lead. `advance` looks up
-the cell. Only two things change the text of a call without it, and neither changes a phase by itself: the hot path of
+the cell. Only two things change the text of a call without it, and neither changes a phase by itself: the fast path of
 the assembler, which appends fragments to a streaming call where they cannot mean anything else, and `read_as`, which
 replaces the text of a call whose labels were odd, once its choice has ended and has been read.
 
@@ -21,7 +21,7 @@ calls need not wait for the end.
 Four smaller state machines exist next to this one, each with its state in the choice: a call that the wire closed is
 *held* until the next one shows that its labels were right (`routes`); verdicts *wait* for the end of the turn if the
 policy judges all calls together (`holding`); one call represents all beyond the limit, the *overflow*; and a call is
-*hot* while its fragments are only appended (`Choice.heat`, `Choice.cool`).
+on the *fast path* while its fragments are only appended (`Choice.enable_fast_path`, `Choice.disable_fast_path`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.calls.output.call_events import ArgumentsReset, ToolCallStarted
 from wholecall.deltas import OBJECT
-from wholecall.machine import claims, echoes, holding
+from wholecall.machine import claims, duplicates, holding
 from wholecall.machine.readings.partitions import final_name
 from wholecall.machine.verdicts import Ended, judge
 
@@ -113,7 +113,7 @@ def _start(choice: Choice, call: Call) -> None:
 def _settle(choice: Choice, call: Call) -> None:
     if call.phase == "pending":
         _start(choice, call)
-    choice.cool(call)
+    choice.disable_fast_path(call)
     call.phase = "settled"
 
 
@@ -121,7 +121,7 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     if ended == "length" and call.source is not None:
         ended = "clean"  # it was whole before the text was cut
     text = call.flush()
-    choice.cool(call)
+    choice.disable_fast_path(call)
     choice.shut(call)
     if call.orphan:
         claims.show(choice, call)
@@ -139,17 +139,17 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
 
 def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
     """Return whether the call only repeats another one; if not, it has its number from now on."""
-    if call.echo is None and not call.withheld:
+    if call.original is None and not call.withheld:
         return False
-    if call.echo is not None and echoes.is_echo(choice, call, ended):
+    if call.original is not None and duplicates.is_duplicate(choice, call, ended):
         return True
     if call.withheld and call.name is not None and call.kind != "server":
         name = public_name(choice, call.name)
         if choice.out.told.holds(choice.place, call, name, choice.calls):
             choice.anomalies.add("repeated_call")
             return True
-    call.own = call.echo is not None
-    call.echo, call.withheld = None, False
+    call.own = call.original is not None
+    call.original, call.withheld = None, False
     choice.materialise(call)
     return False
 

@@ -1,10 +1,10 @@
 """Reads calls again whose labels were odd, in dialects where the wire marks their starts and ends.
 
 Theory of operation. While such a stream runs, its calls are shown as the labels suggest. When nothing more can come,
-the dialect hands over its *book*: all pieces that came, each marked as a start, a text or an end (`Reread`). The book
-is read in every way in which a server can have meant it (`readings.solve_book`), and the calls that were shown get its
-meaning, as at the end of an oddly labelled choice of chat (`settling.give`). Calls on which the readings disagree are
-not sure, and end as `ambiguous`.
+the dialect hands over a *marked record*: all pieces that came, each marked as a start, a text or an end (`Reread`). The
+record is read in every way in which a server can have meant it (`readings.marked`), and the calls that were shown get
+its meaning, as at the end of an oddly labelled choice of chat (`settling.give`). Calls on which the readings disagree
+are not sure, and end as `ambiguous`.
 
 Nothing is read again after a loss, beyond a limit, or where a call is not one for the client: then the calls stay as
 they were shown.
@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.verdict import Verdict
 from wholecall.machine.final_message import Meant, restated
-from wholecall.machine.readings import books, solve
-from wholecall.machine.readings.marked import Book
+from wholecall.machine.readings import marked, solve
 from wholecall.machine.readings.partitions import Piece
 from wholecall.machine.record import Record
 from wholecall.machine.settling import give
@@ -41,7 +40,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
     if not meant:
         return False
     for call in choice.calls:
-        call.orphan, call.echo = False, None
+        call.orphan, call.original = False, None
     choice.orphans.clear()
     give(choice, record, meant, list(choice.calls))
     for call in choice.calls:
@@ -91,9 +90,9 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     has_ends = delta.chunked or bool(delta.listed) or any(piece.mark == "E" for piece in delta.pieces)
     read = partial(_read, has_ends=has_ends, choice=choice)
     known = None if choice.tools is None else choice.tools.__contains__
-    book = Book(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
+    pieces = marked.MarkedRecord(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
     listed = [(whole.name, whole.text) for whole in delta.listed]
-    solution = books.solve_book(book, read, known=known, listed=listed)
+    solution = marked.solve_marked(pieces, read, known=known, listed=listed)
     if solution.cost > solve.MOST:
         return []
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]

@@ -20,7 +20,17 @@ from wholecall import deltas
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.calls.output.events import ReasoningDelta, TextDelta
 from wholecall.calls.output.reasons import outranks
-from wholecall.machine import answers, cancelling, claims, content, echoes, labels, restating, settling, slots
+from wholecall.machine import (
+    answers,
+    cancelling,
+    claims,
+    content,
+    duplicates,
+    labels,
+    restating,
+    settling,
+    slots,
+)
 from wholecall.machine.endings import allows_calls
 from wholecall.machine.holding import release
 from wholecall.machine.phases import advance
@@ -51,7 +61,7 @@ def _labelled(choice: Choice, delta: deltas.Labelled) -> None:
         advance(choice, call, "name", delta.name)
     _take_text(choice, call, delta.text, delta.rank)
     if delta.index is not None:
-        choice.heat(call, delta.index)
+        choice.enable_fast_path(call, delta.index)
 
 
 def _fragment(choice: Choice, delta: deltas.Fragment) -> None:
@@ -79,7 +89,7 @@ def _slot(choice: Choice, delta: deltas.Slot) -> None:
         held.hole = True  # the text may belong to the block before
     _take_text(choice, call, delta.text)
     if delta.index is not None:
-        choice.heat(call, delta.index, delta.alias)
+        choice.enable_fast_path(call, delta.index, delta.alias)
 
 
 def _call_seen(choice: Choice, delta: deltas.CallSeen) -> None:
@@ -225,7 +235,7 @@ def _opened(
     restated = isinstance(delta, deltas.CallWhole) and delta.rank == deltas.HYDRATION
     known = choice.having(delta.id) if delta.name is not None else ()
     if any(call.name != delta.name for call in known):
-        _release_echoes(choice, known)
+        _release_duplicates(choice, known)
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
 
 
@@ -235,14 +245,14 @@ def _take_over_told(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWho
         cancelling.take_over(choice, [call for call in choice.having(delta.id) if call.name == delta.name])
 
 
-def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
-    """Release calls of an id that seemed to be echoes: another call shows that the id identifies nothing."""
+def _release_duplicates(choice: Choice, calls: Iterable[Call]) -> None:
+    """Release calls of an id that seemed to be duplicates: another call shows that the id identifies nothing."""
     for call in calls:
-        if call.is_over or (call.echo is not None and call.echo.round != call.round):
+        if call.is_over or (call.original is not None and call.original.round != call.round):
             continue  # a call in a message that was restarted is certainly a repetition
-        if call.echo is not None and not call.withheld:
+        if call.original is not None and not call.withheld:
             choice.materialise(call)
-        call.echo, call.own = None, True
+        call.original, call.own = None, True
         if call.closed:
             advance(choice, call, "close", False)
 
@@ -250,7 +260,7 @@ def _release_echoes(choice: Choice, calls: Iterable[Call]) -> None:
 def _learn(choice: Choice, call: Call, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> None:
     if call.kind not in ("server", delta.kind):  # a call that the server executes is never the client's again
         if delta.kind == "server":  # statements about a repeated call apply to it
-            cancelling.take_over(choice, [call.echo or call])
+            cancelling.take_over(choice, [call.original or call])
         if call.phase == "pending":
             call.kind = delta.kind
     if delta.id is not None and delta.id != call.id and not call.is_over:
@@ -295,12 +305,12 @@ def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if not truncated and (call.unowned or echoes.may_be_echo(choice, call)):
-        choice.shut(call)  # whether it lacks text, or is an echo, is decided at the end of the message
+    if not truncated and (call.unowned or duplicates.may_be_duplicate(choice, call)):
+        choice.shut(call)  # whether it lacks text, or is a duplicate, is decided at the end of the message
         call.closed = True
         return
-    if call.echo is not None and call.echo.round == call.round:
-        _release_echoes(choice, choice.having(call.id, call.step))
+    if call.original is not None and call.original.round == call.round:
+        _release_duplicates(choice, choice.having(call.id, call.step))
     advance(choice, call, "close", truncated)
 
 

@@ -8,9 +8,9 @@ call. A call without any text shows only that its id is known. A call that diffe
 Another response id means another answer, and so does another step of a message (`StepBegan`): servers that number their
 calls use `functions.run:0` in each. Turns without a response id do not show this: there the call's id decides.
 
-Within a choice the calls of one id are compared by `repeats` (calls that are read together at the end) and by `echoes`
-(calls that end one by one). Different calls show that their id identifies nothing (quirk 64): then equal calls are
-separate calls too, unless all came equally often, so that the whole list came again.
+Within a choice the calls of one id are compared by `repeats` (calls that are read together at the end) and by
+`duplicates` (calls that end one by one). Different calls show that their id identifies nothing (quirk 64): then equal
+calls are separate calls too, unless all came equally often, so that the whole list came again.
 
 From the second turn on `Told` remembers the emitted calls, for as long as their turns are kept (`Limits.max_turns`),
 and the last calls of each label. A call that opens in another turn under a response id and a label that are known there

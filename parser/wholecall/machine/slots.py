@@ -12,8 +12,8 @@ text of calls that came whole, and a done event under labels that no call has ma
 lacks one (see `accounts`).
 
 An announcement with a name begins a new call, unless its id is known under the same name. If that call is open, the
-start was simply sent twice. If it has ended, the new call is its *echo*: no event reports it until it ends, and none at
-all if it has the same text (see `echoes`).
+start was simply sent twice. If it has ended, the new call is its *duplicate*: no event reports it until it ends, and
+none at all if it has the same text (see `duplicates`).
 
 After text was lost, nothing is bound because it is the only candidate. Some dialects distinguish calls themselves and
 number them as they like: such a number is always right (`Call.block` is false then).
@@ -111,13 +111,15 @@ def open_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
 
 
 def open_slot(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
-    """Open a call with the delta's labels; an echo gets no number until it proves not to be an echo."""
+    """Open a call with the delta's labels; a duplicate gets no number until it proves not to be a duplicate."""
     earlier_calls = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
     for earlier in earlier_calls if delta.begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
     is_shared = any(other.name not in (None, delta.name) for other in choice.having(delta.id))
-    call = claims.opened_call(choice, delta.kind, delta.id, _echoed(choice, delta) if delta.name else None)
+    call = claims.opened_call(
+        choice, delta.kind, delta.id, _original_of(choice, delta) if delta.name else None
+    )
     call.own = is_shared
     for rival in _rivals(choice, delta):
         rival.refuse("ambiguous", "one id came under two names")
@@ -312,7 +314,7 @@ def _repeated_at(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> C
     return None
 
 
-def _echoed(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
+def _original_of(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the call that a new call seems to repeat: one of its id and name that has all of its text, or none yet.
 
     In a message that was restarted, it is the next call of its id and name.

@@ -23,7 +23,7 @@ from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.calls.output import call_events
 from wholecall.calls.parse import accept
 from wholecall.deltas import DONE, HYDRATION, OBJECT
-from wholecall.machine.twins import is_told_twice
+from wholecall.machine.text_duplicates import is_text_duplicate
 
 if TYPE_CHECKING:
     from wholecall.calls.output.events import Event
@@ -59,7 +59,7 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
     against = _objection(call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
-    if call.source is not None and is_told_twice(choice, call):
+    if call.source is not None and is_text_duplicate(choice, call):
         return [drop(choice, call, "told_twice", "the server told the same call as a structured one")]
     if call.kind == "custom":
         return _silent(choice, call, ended) or _custom(choice, call)

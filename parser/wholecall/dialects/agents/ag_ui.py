@@ -20,7 +20,7 @@ A snapshot restates calls, and adds those that were not streamed; calls before t
 ones, and those that the run was started with are history. Its text is not an answer, and is skipped.
 
 The ids of a call's events may be absent, shared or unknown. Therefore slots are numbered as ids appear, reports before
-the end of a run are for display, and a book keeps the events of its calls, which is read again at the end if a label
+the end of a run are for display, and a record keeps the events of its calls, which is read again at the end if a label
 was odd.
 
 Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+proto`) had no place for results
@@ -58,7 +58,7 @@ _QUIET = frozenset(
         *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
     }
 )
-_MOST_PIECES = 4096  # of a book
+_MOST_PIECES = 4096  # of a record
 _LONGEST_BOOK = 1 << 22  # characters of all its pieces
 
 
@@ -137,11 +137,11 @@ _DECODER = msgspec.json.Decoder(_Event)
 # Calls.
 
 
-class _Book:
+class _MarkedRecord:
     """The events of one run's calls, in order, to be read at the end in each way in which a server can mean them.
 
     A snapshot that comes after an oddity waits for the end, too. A piece of text joins the one before it if it has the
-    same label, and cannot begin, repeat or restate a text. The book is closed for good by anything that it has no place
+    same label, and cannot begin, repeat or restate a text. The record is closed for good by anything that it has no place
     for: a result, a call that continues after a snapshot, or more than it may hold.
 
     Attributes:
@@ -229,7 +229,7 @@ class _Book:
         return listed
 
     def read(self) -> list[deltas.Delta]:
-        """Report the whole book, if it is to be read."""
+        """Report the whole record, if it is to be read."""
         self._join()
         if not (self.odd and (self._pieces or self._listed)):
             return []
@@ -253,13 +253,13 @@ class _Calls:
     _chunk_slots: list[int]
     _n_slots: int
     _names: dict[str, str]
-    _book: _Book
+    _marked: _MarkedRecord
     _shared: set[str]
 
     def __init__(self) -> None:
         self._slots = {}  # by ids without an answer
         self._names = {}  # by ids of calls with a name
-        self._book = _Book()
+        self._marked = _MarkedRecord()
         self._shared = set()  # ids shared by calls of several names: they identify no call (quirk 64)
         self._open = {}  # of ids with open calls; None is never among them
         self._begun = set()  # ids of calls that began without an answer yet
@@ -274,7 +274,7 @@ class _Calls:
     ) -> list[deltas.Delta]:
         """Report that a call starts, or that it is labelled again."""
         if id_ is None or name is None or id_ in self._begun:
-            self._book.odd = True
+            self._marked.odd = True
         if id_ is not None and name is not None and self._names.setdefault(id_, name) != name:
             self._shared.add(id_)
             self._names[id_] = name
@@ -285,7 +285,7 @@ class _Calls:
             self._begun.add(id_)
             if id_ not in self._shared:
                 self._open[id_] = slot
-        self._book.start(id_, name, slot, chunk=chunk)
+        self._marked.start(id_, name, slot, chunk=chunk)
         self._chunk_slots += [slot] if chunk else []
         return [deltas.CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
 
@@ -297,14 +297,14 @@ class _Calls:
             id_ = labels.id_label(wire_id)
             slot = self._slot_of_text(id_)
         said = text if type(text) is str else "" if text is None else decode.dumped(text)
-        self._book.text(id_, slot, said)
+        self._marked.text(id_, slot, said)
         return [deltas.Slot(0, slot, id_, said)] if said else []
 
     def _slot_of_text(self, id_: str | None) -> int | None:
         """Return the slot that an id names; the run is odd if the id is not that of an open call."""
         if id_ in self._open:
             return self._open[id_]
-        self._book.odd = True
+        self._marked.odd = True
         return self._known(id_)
 
     def chunk(
@@ -314,7 +314,7 @@ class _Calls:
         told: list[deltas.Delta] = []
         if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
             slot = self._chunked[0]
-            self._book.start(None, name, slot, chunk=True)
+            self._marked.start(None, name, slot, chunk=True)
             self._chunk_slots.append(slot)
             told = [deltas.CallSeen(0, slot, None, None, name, extra=extra, begins=True)]
         elif name is not None or (id_ is not None and id_ not in self._begun):
@@ -328,12 +328,12 @@ class _Calls:
             return self.piece(None, text)
         slot, known, _ = self._chunked
         said = decode.dumped(text)
-        self._book.text(id_, slot, said)
+        self._marked.text(id_, slot, said)
         return [*told, deltas.Slot(0, slot, known or None, said)] if said else told
 
     def read(self) -> list[deltas.Delta]:
         """Report everything again, if the run is read at its end."""
-        return self._book.read()
+        return self._marked.read()
 
     def chunks_over(self) -> list[deltas.Delta]:
         """Report that the calls of chunks are over: nothing else ends them."""
@@ -342,8 +342,8 @@ class _Calls:
     def end(self, id_: str | None) -> list[deltas.Delta]:
         """Report that the text of a call is over."""
         slot = self._known(id_)
-        self._book.end(id_, slot)
-        self._book.odd = self._book.odd or id_ not in self._open
+        self._marked.end(id_, slot)
+        self._marked.odd = self._marked.odd or id_ not in self._open
         self._chunked = None
         if id_ is not None:
             self._open.pop(id_, None)
@@ -354,7 +354,7 @@ class _Calls:
         """Report that a call has its result: the agent executed it."""
         if id_ is None or id_ not in self._begun:
             return []
-        waited = self._book.close()  # now the call of each id matters
+        waited = self._marked.close()  # now the call of each id matters
         self._answered.add(id_)
         slot = self._slots.pop(id_)
         self._names.pop(id_, None)
@@ -374,12 +374,12 @@ class _Calls:
 
     def all_answered(self) -> list[deltas.Delta]:
         """Report a result under an unknown id: it is of one of the calls whose text is over (quirk 124)."""
-        return [*self._book.close(), *self.agents_own([id_ for id_ in self._slots if id_ in self._over])]
+        return [*self._marked.close(), *self.agents_own([id_ for id_ in self._slots if id_ in self._over])]
 
     def agents_own(self, ids: Iterable[str | None], flags: tuple[Flag, ...] = ()) -> list[deltas.Delta]:
         """Report that the agent executes these calls, though they have no answer yet."""
         slots = [self._slots[id_] for id_ in ids if id_ in self._begun]
-        waited = self._book.close() if slots else []
+        waited = self._marked.close() if slots else []
         return [
             *waited,
             *(deltas.CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots),
@@ -414,7 +414,7 @@ class _Calls:
             whole for whole in report.restated_together(wholes) if isinstance(whole, deltas.CallWhole)
         ]
         results = [*_told_before(earlier), *(delta for id_ in answered for delta in self.answered(id_))]
-        return results if self._book.lists(restated) else [*deltas.in_telling_order(restated), *results]
+        return results if self._marked.lists(restated) else [*deltas.in_telling_order(restated), *results]
 
     def _whole(self, id_: str, call: _ToolCall) -> deltas.CallWhole:
         slot, function = self._slot(id_), call.function

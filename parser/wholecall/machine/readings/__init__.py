@@ -1,1 +1,1 @@
-"""Readings of a choice's fragments where labels are wrong: `solve` for chat, `solve_book` for marked pieces."""
+"""Readings of a choice's fragments where labels are wrong: `solve` for chat, `solve_marked` for marked records."""

@@ -1,7 +1,7 @@
-"""The ways to deal the pieces of a choice to calls; in most streams nearly all of them have the same result.
+"""The ways to assign the pieces of a choice to calls; in most streams nearly all of them have the same result.
 
-Theory of operation. A `Partition` assigns each piece the number of a call (a `Deal`), in one pass over the pieces.
-*Keyed* partitions go by a label at any place, so calls may alternate. In a *row* the calls follow one another,
+Theory of operation. A `Partition` assigns each piece the number of a call (an `Assignment`), in one pass over the
+pieces. *Keyed* partitions go by a label at any place, so calls may alternate. In a *row* the calls follow one another,
 and the partition decides how a call ends: by another label, or by the text alone. A server that labels nothing can
 still be read, because all of its texts come in the same way: whole, in pieces, as snapshots and so on. Each of these
 *ways* (`_plain` and the others) returns where the next call begins. A text is scanned once for all of them.
@@ -60,22 +60,22 @@ MOST_OPEN = (
     256  # calls without a name yet, side by side when the turn was cut; beyond it that is not credible
 )
 
-Deal = list[int]  # the number of the call of each piece
+Assignment = list[int]  # the number of the call of each piece
 Way = Callable[
     ["Columns", int, int], int
 ]  # returns where the call ends whose text begins at the first number, at most the second
 
 
 class Partition(NamedTuple):
-    """A way to deal pieces.
+    """A way to assign pieces.
 
     Attributes:
-        deal: returns None where the pieces lack the label that it needs.
+        assign: returns None where the pieces lack the label that it needs.
         is_row: calls follow one another.
         any_open: where the turn was cut, any call may be open; else only the last one.
     """
 
-    deal: Callable[[Columns], Deal | None]
+    assign: Callable[[Columns], Assignment | None]
     is_row: bool = True
     any_open: bool = False
 
@@ -87,13 +87,14 @@ def final_name(name: str) -> str:
 
 
 class Columns:
-    """The pieces, as columns by which they are dealt.
+    """The pieces, as columns by which they are assigned.
 
     Attributes:
         indices, ids, names, texts: of all pieces; the names in their final form.
         named: whether each piece has a name; `named_at`: the places of those that have one.
         bare: `Piece.bare` of each piece.
-        most: a deal of more calls is not believed, as too many lack a name; `most_open`: the same, if any may be open.
+        most: an assignment of more calls is not believed, as too many lack a name; `most_open`: the same, if any may be
+            open.
     """
 
     def __init__(self, pieces: Sequence[Piece], *, cut: bool = False) -> None:
@@ -149,8 +150,8 @@ class Columns:
 # Keyed: by labels, at any place.
 
 
-def _keyed(keys: Sequence[Any], most: int) -> Deal | None:
-    """Deal by a label that all pieces have."""
+def _keyed(keys: Sequence[Any], most: int) -> Assignment | None:
+    """Assign by a label that all pieces have."""
     distinct = dict.fromkeys(keys)
     if None in distinct or len(distinct) > most:
         return None
@@ -158,13 +159,13 @@ def _keyed(keys: Sequence[Any], most: int) -> Deal | None:
     return [numbers[key] for key in keys]
 
 
-def _keyed_anew(columns: Columns, opens: Sequence[bool]) -> Deal | None:
-    """Deal by the index if all pieces have one, but begin another call wherever `opens` is true."""
+def _keyed_anew(columns: Columns, opens: Sequence[bool]) -> Assignment | None:
+    """Assign by the index if all pieces have one, but begin another call wherever `opens` is true."""
     keys = columns.indices
     if None in keys or len(set(keys)) > columns.most or sum(opens) > columns.most:
         return None
     latest: dict[Any, int] = {}
-    numbers: Deal = []
+    numbers: Assignment = []
     n = 0
     for key, is_new in zip(keys, opens, strict=True):
         if is_new or key not in latest:
@@ -173,15 +174,15 @@ def _keyed_anew(columns: Columns, opens: Sequence[bool]) -> Deal | None:
     return numbers
 
 
-def _by_index(columns: Columns) -> Deal | None:
+def _by_index(columns: Columns) -> Assignment | None:
     return _keyed(columns.indices, columns.most_open)
 
 
-def _by_id(columns: Columns) -> Deal | None:
+def _by_id(columns: Columns) -> Assignment | None:
     return _keyed(columns.ids, columns.most_open)
 
 
-def _by_index_and_id(columns: Columns) -> Deal | None:
+def _by_index_and_id(columns: Columns) -> Assignment | None:
     latest: dict[Any, str] = {}
     opens: list[bool] = []
     for index, id in zip(columns.indices, columns.ids, strict=True):
@@ -191,15 +192,15 @@ def _by_index_and_id(columns: Columns) -> Deal | None:
     return _keyed_anew(columns, opens)
 
 
-def _by_index_and_name(columns: Columns) -> Deal | None:
+def _by_index_and_name(columns: Columns) -> Assignment | None:
     return _keyed_anew(columns, columns.named)
 
 
 # Rows: another label ends a call.
 
 
-def _row(labels: Sequence[Any]) -> Deal:
-    """Deal by a label; a piece without one belongs to the call before, the first pieces to the call after them."""
+def _row(labels: Sequence[Any]) -> Assignment:
+    """Assign by a label; a piece without one belongs to the call before, the first pieces to the call after them."""
     if None in labels:
         known = [label for label in labels if label is not None]
         filled: list[Any] = [*accumulate([*known[:1], *labels], lambda old, new: old if new is None else new)]
@@ -207,30 +208,30 @@ def _row(labels: Sequence[Any]) -> Deal:
     return list(accumulate(map(ne, labels[1:], labels), initial=0))
 
 
-def _one(columns: Columns) -> Deal:
+def _one(columns: Columns) -> Assignment:
     return [0] * len(columns.texts)
 
 
-def _row_by_id(columns: Columns) -> Deal:
+def _row_by_id(columns: Columns) -> Assignment:
     return _row(columns.ids)
 
 
-def _row_by_index(columns: Columns) -> Deal:
+def _row_by_index(columns: Columns) -> Assignment:
     return _row(columns.indices)
 
 
-def _row_by_name(columns: Columns) -> Deal:
+def _row_by_name(columns: Columns) -> Assignment:
     return _row(columns.names)
 
 
-def _row_by_any_name(columns: Columns) -> Deal:
+def _row_by_any_name(columns: Columns) -> Assignment:
     opens = columns.named.copy()
     if columns.named_at:
         opens[columns.named_at[0]] = False  # the pieces before the first name belong to its call
     return list(accumulate(opens[1:], initial=0))
 
 
-def _row_to_name(columns: Columns) -> Deal:
+def _row_to_name(columns: Columns) -> Assignment:
     return list(accumulate(columns.named[:-1], initial=0))
 
 
@@ -288,9 +289,9 @@ def _filled(columns: Columns, start: int, stop: int) -> int:
 WAYS: tuple[Way, ...] = (_plain, _headed, _snapshots, _repeated, _filled)
 
 
-def _by_text(way: Way) -> Callable[[Columns], Deal | None]:
-    def deal(columns: Columns) -> Deal | None:
-        numbers: Deal = []
+def _by_text(way: Way) -> Callable[[Columns], Assignment | None]:
+    def assign(columns: Columns) -> Assignment | None:
+        numbers: Assignment = []
         at = n = 0
         while at < len(columns.texts) and n <= columns.most:
             after = way(columns, at, columns.stop(at))
@@ -298,7 +299,7 @@ def _by_text(way: Way) -> Callable[[Columns], Deal | None]:
             at, n = after, n + 1
         return numbers if n <= columns.most else None
 
-    return deal
+    return assign
 
 
 PARTITIONS = (

@@ -1,7 +1,7 @@
 """Reads the pieces of a choice in every likely way, and finds the calls on which the cheapest readings agree.
 
 Theory of operation. A server that labels fragments oddly does so by habit, in the same way for all calls of a choice.
-Therefore the pieces are read in each way in which a server can have meant them. A *partition* deals the pieces to
+Therefore the pieces are read in each way in which a server can have meant them. A *partition* assigns the pieces to
 calls. Then four columns are judged separately, by tables of habits and their costs: how the index was filled, the id
 and the name (`labels`), and how the text came (`texts`). The cost of a reading is the sum, 0 for documented labels and
 texts. Costs state how servers behave: of two readings, the cheaper one is meant by more servers.
@@ -18,7 +18,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wholecall.machine.readings.labels import cost_of_labels, names_of
-from wholecall.machine.readings.partitions import PARTITIONS, Columns, Deal, Partition, Piece
+from wholecall.machine.readings.partitions import PARTITIONS, Assignment, Columns, Partition, Piece
 from wholecall.machine.readings.texts import Values, texts_of
 from wholecall.machine.sameness import same_text
 
@@ -137,12 +137,12 @@ def meaning(call: ReadCall, values: Values) -> Meaning:
 def readings_of(
     pieces: Sequence[Piece], values: Values, *, cut: bool = False, turns: bool = False
 ) -> list[Reading]:
-    """Return the meaning of the pieces in each way in which they can be dealt."""
+    """Return the meaning of the pieces in each way in which they can be assigned."""
     found: list[Reading] = []
     seen: set[tuple[int, ...]] = set()
     columns = Columns(pieces, cut=cut)
     for partition in PARTITIONS:
-        numbers = None if turns and partition.is_row else partition.deal(columns)
+        numbers = None if turns and partition.is_row else partition.assign(columns)
         if numbers is None or tuple(numbers) in seen:
             continue
         if max(numbers) >= (columns.most_open if partition.any_open else columns.most):
@@ -154,13 +154,13 @@ def readings_of(
 
 
 def _reading(
-    pieces: Sequence[Piece], numbers: Deal, partition: Partition, values: Values, *, cut: bool
+    pieces: Sequence[Piece], numbers: Assignment, partition: Partition, values: Values, *, cut: bool
 ) -> Reading | None:
-    """Return the meaning of the pieces if they are dealt in this way; None if that is not credible."""
-    dealt: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
+    """Return the meaning of the pieces if they are assigned in this way; None if that is not credible."""
+    assigned: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
     for at, number in enumerate(numbers):
-        dealt[number].append(at)
-    calls = [[pieces[at] for at in places] for places in dealt]
+        assigned[number].append(at)
+    calls = [[pieces[at] for at in places] for places in assigned]
     may_be_open: set[int] = set()
     if cut:
         may_be_open.update(range(len(calls)) if partition.any_open else (numbers[-1],))
@@ -177,7 +177,7 @@ def _reading(
     ]
     read = [
         ReadCall(places, name, text.text, way)
-        for places, name, text, way in zip(dealt, named.names, texts, ways, strict=True)
+        for places, name, text, way in zip(assigned, named.names, texts, ways, strict=True)
     ]
     return Reading(cost + labels, read, partition.is_row, labels == 0)
 

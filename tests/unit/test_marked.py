@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wholecall import parse_arguments
-from wholecall.machine.readings.books import solve_book
-from wholecall.machine.readings.marked import Book
+from wholecall.machine.readings.marked import MarkedRecord, solve_marked
 from wholecall.machine.readings.partitions import Piece
 
 A, B = '{"a":1}', '{"b":2}'
@@ -14,10 +13,10 @@ Got = tuple["str | None", str, "str | None"]
 Told = tuple[str, "str | None", str]  # mark, id, and name or text
 
 
-def book(told: list[Told], *, chunked: bool = False) -> Book:
-    """Return a book of pieces."""
+def record(told: list[Told], *, chunked: bool = False) -> MarkedRecord:
+    """Return a record of pieces."""
     pieces = [Piece(None, id, *((what, "") if mark == "S" else (None, what))) for mark, id, what in told]
-    return Book(pieces, "".join(mark for mark, _, _ in told), chunked)
+    return MarkedRecord(pieces, "".join(mark for mark, _, _ in told), chunked)
 
 
 def start(name: str, id: str | None = None) -> Told:
@@ -37,14 +36,14 @@ def end(id: str | None = None) -> Told:
 
 def sure(*told: Told, chunked: bool = False, listed: list[tuple[str | None, str]] | None = None) -> list[Got]:
     """Return name, text and id of the calls that are sure."""
-    solution = solve_book(book([*told], chunked=chunked), parse_arguments, listed=listed or ())
+    solution = solve_marked(record([*told], chunked=chunked), parse_arguments, listed=listed or ())
     calls = zip(solution.calls, solution.sure, strict=True)
     return [(call.name, call.text, call.id) for call, is_sure in calls if is_sure]
 
 
 def cost(*told: Told) -> float:
     """Return the cost of the cheapest reading."""
-    return solve_book(book([*told]), parse_arguments).cost
+    return solve_marked(record([*told]), parse_arguments).cost
 
 
 F, G = ("f", A, None), ("g", B, None)

@@ -1,12 +1,12 @@
 """A call that seems to repeat an earlier one: decides whether it does, and the result for both.
 
-Theory of operation. A call is an *echo* if it has the id and the name of an earlier call at another place, or if it
-comes in a message that was restarted from its beginning. An echo has no number and no events while it streams. At its
-end its text is compared with that of the earlier call (`is_echo`):
+Theory of operation. A call is a *duplicate* if it has the id and the name of an earlier call at another place, or if it
+comes in a message that was restarted from its beginning. A duplicate has no number and no events while it streams. At
+its end its text is compared with that of the earlier call (`is_duplicate`):
 
-* if both mean the same, the echo vanishes, and the earlier call is flagged as `repeated`;
-* in a restarted message, the echo also completes the earlier call if that is still open; a text of another value is
-  reported as an anomaly, and the first one stays;
+* if both mean the same, the duplicate vanishes, and the earlier call is flagged as `repeated`;
+* in a restarted message, the duplicate also completes the earlier call if that is still open; a text of another value
+  is reported as an anomaly, and the first one stays;
 * in a message that simply continues, another value under the same id is a separate call.
 """
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 _MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 
 
-def may_be_echo(choice: Choice, call: Call) -> bool:
-    """Return whether a call that the wire closed may be an echo of a call of its message: later calls show that."""
-    earlier = call.echo
+def may_be_duplicate(choice: Choice, call: Call) -> bool:
+    """Return whether a call that the wire closed may be a duplicate of a call of its message: later calls show that."""
+    earlier = call.original
     if earlier is None or earlier.round != call.round or _is_constant(choice, call):
         return False
     return call.says_nothing or not earlier.is_over or _same_text(earlier, call)
 
 
-def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
-    """Return whether the call that ends is only an echo; if not, it is a separate call."""
-    earlier = call.echo
+def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
+    """Return whether the call that ends is only a duplicate; if not, it is a separate call."""
+    earlier = call.original
     assert earlier is not None
     whole = ended == "clean" and not call.hole and call.refusal is None
     if earlier.round == call.round:
@@ -83,7 +83,7 @@ def _complete(earlier: Call, call: Call) -> None:
     """Give a call that was left open the text of its repetition; a head does not take back text that filled another."""
     is_filled = earlier.healed and bool(earlier.restated)
     earlier.hole, earlier.healed = False, True
-    if not (call.says_nothing and (earlier.echo is not None or is_filled)):
+    if not (call.says_nothing and (earlier.original is not None or is_filled)):
         earlier.restated, earlier.rank = text_of(call), DONE
     earlier.flags.add("repeated")
 

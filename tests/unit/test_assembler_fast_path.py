@@ -26,7 +26,7 @@ from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.policy import Policy
 
-# The hot path.
+# The fast path.
 
 
 @pytest.mark.parametrize("pieces", [[A], ['{"a"', ":1}"], list(A), ['{"a":', "1", "}", " "]])
@@ -65,7 +65,7 @@ def test_the_hot_path_is_a_short_cut(pieces: list[str], slotted: bool, limit: in
 
 @pytest.mark.parametrize("pieces", [['"a"'], ['"a"', ":1}"], ['"a"', ":", "1}"]])
 def test_a_run_of_arguments_is_its_pieces(pieces: list[str]) -> None:
-    """However many pieces of a hot call come in a run, each is reported separately."""
+    """However many pieces of a call on the fast path come in a run, each is reported separately."""
     run = Run(Fragment(0, 0, ""), pieces)
     events = told(head(0), Fragment(0, 0, "{"), run, CALLS, END)
 
@@ -106,7 +106,7 @@ def opened(pieces: list[str], *, slotted: bool) -> list[Delta]:
 
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
 def test_deltas_end_in_no_half(slotted: bool) -> None:
-    """A delta never ends in a high surrogate, and its other half finds it, on the hot path too (quirk 35)."""
+    """A delta never ends in a high surrogate, and its other half finds it, on the fast path too (quirk 35)."""
     events = told(
         *opened(['{"a":"', "x", "\ud83d", "\ude00", "y\ud83d", '\ude00"}'], slotted=slotted), CALLS, END
     )

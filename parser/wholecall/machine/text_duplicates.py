@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from wholecall.machine.choice import Choice
 
 
-def is_told_twice(choice: Choice, call: Call) -> bool:
+def is_text_duplicate(choice: Choice, call: Call) -> bool:
     """Return whether a structured call of the choice is the same, and excuses no other."""
     named = [other for other in choice.calls if _name(other) == _name(call)]
     structured = [other for other in named if other.source is None and _counts(other)]
     if not structured:
         return False
     value = _value(call)
-    twins = sum(same_value(value, _value(other)) for other in structured)
+    same = sum(same_value(value, _value(other)) for other in structured)
     excused = sum(other.dropped == "told_twice" and same_value(value, _value(other)) for other in named)
-    return twins > excused
+    return same > excused
 
 
 def _counts(call: Call) -> bool:
