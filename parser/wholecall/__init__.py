@@ -50,8 +50,8 @@ from wholecall.stream.shells.event_iterators import AsyncEventIterator, EventIte
 from wholecall.stream.shells.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.stream.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
 from wholecall.stream.text_parser import TextParser, read_text
+from wholecall.text.choosing import text_format_of
 from wholecall.text.formats import text_formats
-from wholecall.text.models import text_format_of
 from wholecall.text.options import TextCalls, TextWanted
 
 __version__ = "0.1.0"

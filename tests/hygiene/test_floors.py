@@ -68,6 +68,9 @@ LATE = {
     ("stream.shells.detection", "wholecall.stream.shells.leaks"),  # for bytes of which no dialect is found
     ("calls.tools.described", "pydantic"),  # the caller's, who gives a dataclass of its
     ("calls.tools.schema", "jsonschema_rs"),  # an extra
+    ("text.choosing", "wholecall.text"),  # the engine, which renders and reads back for who has a template
+    ("text.rendering", "jinja2"),  # an extra
+    ("text.rendering", "jinja2.sandbox"),
 }
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from wholecall.text.choosing import text_format_of
 from wholecall.text.formats import FORMATS
-from wholecall.text.models import MODELS, text_format_of
+from wholecall.text.models import MODELS
 
 REAL = {
     "harmony": "openai/gpt-oss-120b gpt-oss:20b openai/gpt-oss-safeguard-20b "

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from wholecall.text import blocks, body_calls, markers, messages, nested_calls, records, tagged_calls
+from wholecall.text.formats_shared import TURNS
 from wholecall.text.outputs import Output, Shown
 from wholecall.text.region import NotOne, Region, Unreadable
 from wholecall.text.source import Ended, Source, Waiting
@@ -116,6 +117,7 @@ class TextEngine(Teller):
         return out
 
     def _begin_with(self, prompt: str) -> None:
+        prompt = prompt[max(0, *map(prompt.rfind, TURNS)) :]
         self.source.append(prompt)
         self.hidden = len(prompt)
         self._resume()

@@ -39,6 +39,23 @@ STOPS: Final = (
     "[/INST]",
 )
 
+# What begins a turn in a prompt: nothing that an earlier turn left open, such as a code fence, counts after it.
+TURNS: Final = (
+    "<|im_start|>",
+    "<|start_header_id|>",
+    "<|start|>",
+    "[INST]",
+    "<|user|>",
+    "<|assistant|>",
+    "<｜User｜>",
+    "<｜Assistant｜>",
+    "<start_of_turn>",
+    "<|turn>",
+    "<|START_OF_TURN_TOKEN|>",
+    "<|im_user|>",
+    "<|im_assistant|>",
+)
+
 
 def made(
     name: str,

@@ -75,17 +75,7 @@ _TABLE = (
 MODELS: Final = tuple((re.compile(expression), name) for expression, name in _TABLE)
 
 
-def text_format_of(model: str) -> str | None:
-    """Return the format in which a model writes calls as text, None if its name is unknown.
-
-    >>> text_format_of("Qwen/Qwen3-Coder-480B-A35B-Instruct")
-    'qwen_xml'
-    >>> text_format_of("openai/gpt-oss-120b"), text_format_of("qwen3:8b")
-    ('harmony', 'hermes')
-    >>> text_format_of("NousResearch/Hermes-3-Llama-3.1-8B")
-    'hermes'
-    >>> text_format_of("a-model-that-nobody-knows") is None
-    True
-    """
+def format_named(model: str) -> str | None:
+    """Return the format of the model of this name, None if it is unknown."""
     folded = model.casefold()
     return next((name for expression, name in MODELS if expression.search(folded)), None)

@@ -68,7 +68,7 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
             raise ValueError(f"{name} is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
 
     def _of_model(self, model: str) -> str:
-        found = models.text_format_of(model)
+        found = models.format_named(model)
         if found is None:
             raise ValueError(
                 f"no format of calls in text is known for the model {model!r}; take format='auto'"
@@ -91,7 +91,7 @@ class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_un
             return formats.AUTO
         found = formats.FORMATS.get(self.format)
         if found is None:
-            hint = choices(self.format, formats.text_formats(), of_model=models.text_format_of(self.format))
+            hint = choices(self.format, formats.text_formats(), of_model=models.format_named(self.format))
             raise UnknownDialect(f"there is no format {self.format!r} of calls in text; {hint}")
         return found
 
