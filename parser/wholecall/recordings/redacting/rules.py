@@ -66,6 +66,7 @@ _WORDS = frozenset(
         "model",
         "kind",
         "status",
+        "severity",
         "permission",  # evaluated_permission
         "state",
         "code",
