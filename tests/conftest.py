@@ -14,10 +14,8 @@ import gc
 import importlib.util
 import os
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import hypothesis
@@ -96,49 +94,18 @@ hypothesis.settings.load_profile(
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
+def pytest_collection() -> Iterator[None]:
     """Keep the collector from looking at some ten thousand tests, which live until the end, again and again.
 
     Nearly all that is made while tests are collected stays.
     """
     gc.disable()
     try:
-        _rewrite_share(session.config)
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
         gc.enable()
-
-
-def _rewrite_share(config: pytest.Config) -> None:
-    """Rewrite the assertions of this worker's share of the test modules, and import none of them.
-
-    In the first run over a checkout that takes longer than all else before the first test. Every worker needs all
-    modules, and finds those of the others rewritten.
-    """
-    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if count == 1 or sys.dont_write_bytecode or config.getoption("assertmode") != "rewrite":
-        return
-    number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
-    places = {Path(name.partition("::")[0]).resolve() for name in config.args}
-    files = {
-        file for place in places for file in place.rglob("test_*.py") if "node_modules" not in file.parts
-    }
-    # No part of pytest's interface: another version may do without, as with a file that does not compile.
-    with suppress(AttributeError, ImportError, SyntaxError, TypeError):
-        for file in sorted(files)[number::count]:
-            _rewrite(file, config)
-
-
-def _rewrite(file: Path, config: pytest.Config) -> None:
-    from _pytest.assertion import rewrite  # noqa: PLC0415 - where it is missing there is nothing to share
-
-    cache = rewrite.get_cache_dir(file) / f"{file.stem}{rewrite.PYC_TAIL}"
-    if rewrite._read_pyc(file, cache) is None:
-        version, code = rewrite._rewrite_test(file, config)
-        rewrite.try_makedirs(cache.parent)
-        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, version, cache)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
