@@ -21,7 +21,7 @@ import msgspec
 
 from wholecall.errors import BadRecording
 from wholecall.framing.opening import framing_of
-from wholecall.recordings import cassettes, har, interceptor, lines, others, own, streams
+from wholecall.recordings import cassettes, har, interceptor, lines, others, own, pasted, streams
 from wholecall.recordings.finding import COMPRESSED, Place, StrPath, find
 from wholecall.recordings.model import Recording, broken
 from wholecall.recordings.source import Source, opened
@@ -66,6 +66,7 @@ READERS: dict[str, Reader] = {
     "llm-interceptor": interceptor.read_interceptor,
     "transcript": others.read_transcript,
     "flows": others.read_flows,
+    "pasted": pasted.read_pasted,
 }
 
 
@@ -206,7 +207,8 @@ def _form_of_raw(source: Source) -> str:
         return "bodies"
     if framing in {"jsonl", "jsonarray"} and others.is_transcript(source.head):
         return "transcript"
-    return "raw"
+    is_text = framing not in {"eventstream", "vercel"}  # Vercel's lines have a code before them
+    return "pasted" if is_text and pasted.is_pasted(source.head) else "raw"
 
 
 def _is_cassette(source: Source) -> bool:
@@ -224,7 +226,7 @@ def read(*sources: StrPath, max_bytes: int | None = None) -> Recordings:
 
     A file's form is found from its bytes: raw streams, one or one after the other; JSON lines with a whole
     response each, also the outputs of batches; our own format, VCR cassettes in YAML or JSON, HAR, logs of
-    llm-interceptor, files of llm-mock; each may be compressed with gzip or Zstandard. Folders and globs give the files with a recording's suffix.
+    llm-interceptor, files of llm-mock, logs and quotes of a stream; each may be compressed with gzip or Zstandard. Folders and globs give the files with a recording's suffix.
 
     Args:
         sources: paths.
