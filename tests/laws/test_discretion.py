@@ -221,7 +221,7 @@ _TEXTS_OF_CALLS = {
     "restated",
     "detail",
     "slot",
-    "heard",
+    "fast_alias",
     "elsewhere",
     "source",
 }  # any text fits there

@@ -519,7 +519,7 @@ def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
         ("indices", [0, 7], "Choice: a call has an index that nothing knows"),
         ("turn", 1, "Choice: a call is another choice's"),
         ("choice", 1, "Choice: a call is another choice's"),
-        ("heated", [], "Choice: a call is hot that did not begin"),
+        ("fast_at", [], "Choice: a call is on the fast path that did not begin"),
         (
             "extra",
             {"k": Ext(1, b"{")},
@@ -531,9 +531,9 @@ def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
         ("extra", {"k": [[None]]}, "Call: it is not what is annotated"),
         ("extra", {1: 2}, "Call.extra: it is not what is annotated"),
         ("extra", ["k"], "Call.extra: it is not what is annotated"),
-        ("echo", 99, "Call.echo: there is no such object"),
-        ("echo", 0, "Call.echo: there is no such object"),
-        ("echo", True, "Call.echo: there is no such object"),
+        ("original", 99, "Call.original: there is no such object"),
+        ("original", 0, "Call.original: there is no such object"),
+        ("original", True, "Call.original: there is no such object"),
     ],
 )
 def test_states_that_no_call_is_in_are_refused(name: str, value: Any, told: str) -> None:
