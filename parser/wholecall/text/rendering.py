@@ -159,7 +159,7 @@ def _environment() -> tuple[Any, type[Exception]]:
     def dumped(value: Any, indent: int | None = None, **_: Any) -> str:
         return json.dumps(value, ensure_ascii=False, indent=indent)
 
-    environment = ImmutableSandboxedEnvironment(
+    environment: Any = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[ext.loopcontrols, Generation]
     )
     environment.filters["tojson"] = dumped
