@@ -127,6 +127,19 @@ def test_a_line_that_was_cut_is_no_call(tmp_path: Path) -> None:
     assert [] == _calls(path)
 
 
+@pytest.mark.parametrize("name", ["JSON after a time", "dicts", "times"])
+def test_a_piece_that_was_cut_leaves_no_call_with_a_hole(tmp_path: Path, name: str) -> None:
+    """One line that a log cut, at any place in its object, is not left out: no call comes out without its text."""
+    path, lines = tmp_path / "short.log", FORMS[name]
+    start = lines[1].index("{") + 2
+    found = []
+    for end in range(start, len(lines[1])):
+        path.write_text("\n".join([lines[0], lines[1][:end], *lines[2:]]) + "\n")
+        found += _calls(path)
+
+    assert [] == found
+
+
 @pytest.mark.parametrize(
     "text",
     [
