@@ -34,7 +34,10 @@ _BEGINS = re.compile(rb'(?:data|event|id|retry):|:|\{\s*(?:"|$)|\[\s*(?:[{\["]|$
 _BEFORE = rb"""(?:[^{}"'()]{0,256}?[\s|>\]:])??"""  # a time, a level, a name, the mark of a quote
 _FIELD = re.compile(_BEFORE + rb"""((?:data:\s?["\[{0-9]|event:\s?[\w.-]+\s*$).*)""", re.DOTALL)
 _VALUE = re.compile(_BEFORE + rb"""(\{.*\}|[A-Za-z_][\w.]*\(.*\)|[bB]?'.*'|[bB]?".*")[\s,;]*$""", re.DOTALL)
-_CUT = re.compile(_BEFORE + rb"""(\{\s*["'].*)""", re.DOTALL)  # an object that cannot be read
+# An object, a text or a repr that cannot be read.
+_CUT = re.compile(
+    _BEFORE + rb"""(\{\s*["'].*|[bB]?["']\s*(?:data:|event:|\{).*|[A-Z]\w*\(\w+=.*)""", re.DOTALL
+)
 _LONGEST_REPR = 64 * 1024  # bytes of a line that Python's parser reads
 _DAMAGE = (ValueError, SyntaxError, RecursionError, MemoryError)
 # Members of rows: a chunk, or a whole response, as an object or as text; and those that may hold lines of a stream.
@@ -101,7 +104,7 @@ def _fields(line: bytes, bodies: list[bytes]) -> Iterator[tuple[str, str]]:
         else:
             yield "data", _text_of(held)
     elif found := _CUT.match(line):  # its text is lost, and no call may come out without it
-        yield "data", found[1].decode("utf-8", "replace").strip()
+        yield "data", "{" + found[1].decode("utf-8", "replace").strip().removeprefix("{")
 
 
 def _fields_in(text: bytes | str, bodies: list[bytes]) -> Iterator[tuple[str, str]]:
