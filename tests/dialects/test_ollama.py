@@ -198,7 +198,9 @@ def test_calls_in_the_last_line_come_before_the_end() -> None:
 def test_an_end_needs_no_reason() -> None:
     """Old servers give none; `[DONE]` from a proxy ends a turn that nothing else ended, and only that."""
     assert [OPENED, TurnEnded()] == translate(line(True), "[DONE]")
-    assert [OPENED, TextFragment(0, "x"), TurnEnded()] == translate(line(content="x"), "[DONE]")
+    assert [OPENED, TextFragment(0, "x"), TurnEnded(of_transport=True)] == translate(
+        line(content="x"), "[DONE]"
+    )
     assert [TurnOpened(None, restart=True), TurnEnded()] == translate({"done": True})
     assert [TurnOpened(None, restart=True)] == translate({"done": False, "message": None}, {"done": "true"})
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from wholecall.deltas import Delta, TurnEnded, TurnOpened
+from wholecall.deltas import Delta, TurnEnded, TurnOpened, by_transport
 from wholecall.dialects import decode, labels, report, unread
 from wholecall.framing.frame import Frame, Like, framed
 
@@ -223,4 +223,4 @@ class TurnTranslator(ViewTranslator):
         return [TurnEnded(key)]
 
     def _done(self) -> list[Delta]:
-        return self._end() if self.DONE_ENDS and self._open else []
+        return by_transport(self._end()) if self.DONE_ENDS and self._open else []

@@ -32,7 +32,7 @@ from typing import ClassVar, Final, Union
 from wholecall import deltas
 from wholecall.dialects import at, compiled, labels, report, say
 
-_LOST: Final = deltas.WireFault("undecodable_frame", "a path names a part that is not open", hole=True)
+_LOST: Final = deltas.WireFault("undecodable_frame", "a path names no open part", hole=True)
 _PATH: Final = at.value("path")
 
 
@@ -110,6 +110,7 @@ class AssistantTransportTranslator(compiled.TableTranslator):
         """Report another step, in which ids may come again; or another message, if the open step has no end."""
         if self._stepping or not self._open:
             return self._begin(id_)
+        self._reason = None
         return [deltas.StepBegan(0)] if self._n_parts else []
 
     def _step_over(self, reason: object) -> list[deltas.Delta]:
@@ -136,7 +137,7 @@ class AssistantTransportTranslator(compiled.TableTranslator):
     def _piece(self, path: object, text: object) -> list[deltas.Delta]:
         number = _number(path)
         if number is None:
-            return report.unknown()
+            return [_LOST]
         if number in self._calls:
             return report.piece(number, labels.text_label(text) or "")
         kind = self._parts.get(number, "")
@@ -156,7 +157,7 @@ class AssistantTransportTranslator(compiled.TableTranslator):
         """Report the end of a call's text, after which a result may come, or of its part."""
         number = _number(path)
         if number is None:
-            return report.unknown()
+            return [_LOST]
         told = [] if number in self._parts else self._lost(number)
         if number in self._calls:
             told.append(deltas.CallClosed(0, number, None, final=False, waits=of_text, of_text=of_text))
@@ -169,7 +170,7 @@ class AssistantTransportTranslator(compiled.TableTranslator):
         """Report the result of a call: the server executed it."""
         number = _number(path)
         if number is None:
-            return report.unknown()
+            return [_LOST]
         if number not in self._calls:
             return report.unknown() if number in self._parts else self._lost(number)
         id_ = self._calls[number]

@@ -141,10 +141,11 @@ class MastraTranslator(compiled.TableTranslator):
         """Report all of a call, which waits for its result or for the end of the run."""
         server = ours is True or self._kinds.get(id_, False)
         self._kinds[id_] = server
-        if not text and id_ not in self._filled:
-            self._unread.add(id_)
-        told = report.whole_call(id_, id_, name, text, "server" if server else "function")
-        return [*told[:-1], deltas.CallClosed(0, id_, None, waits=True)]
+        *told, _ = report.whole_call(id_, id_, name, text, "server" if server else "function")
+        if text or id_ in self._filled:
+            return [*told, deltas.CallClosed(0, id_, None, waits=True)]
+        self._unread.add(id_)  # without an end, which would make it a call without arguments
+        return told
 
     def _servers(
         self, id_: str | None, name: str | None, text: str, *, flags: tuple[Flag, ...] = ()

@@ -109,6 +109,7 @@ class Chunk(msgspec.Struct, gc=False):
     index: Any = None
     message: Union[DeltaView, None] = None
     text: Any = None
+    content: Any = None
     toolCalls: Union[list[ToolCallView], None] = None  # noqa: N815 - Oracle's spelling
     finishReason: Any = None  # noqa: N815 - Oracle's spelling
     chatHistory: Any = None  # noqa: N815 - Oracle's spelling
@@ -344,7 +345,7 @@ def has_calls(choice: ChoiceView) -> bool:
 
 def flat_choice(chunk: Chunk) -> list[ChoiceView]:
     """Return Oracle's flat chunk as a choice; its last frame repeats everything with a chat history."""
-    if chunk.type is not None:  # an event of another dialect
+    if chunk.type is not None or chunk.content is not None:  # an event of another dialect, such as ADK's
         return []
     if chunk.message is None and chunk.finishReason is None and not (chunk.toolCalls or chunk.text):
         return []
