@@ -199,7 +199,7 @@ class Lane:
             if piece is not None and (not piece or self._act(self, piece, events)):
                 self._number += self._is_numbered
                 self.held = rest
-                if self._is_repeating and piece:
+                if self._is_repeating and piece and (template is not None or not self._templates.waits(1)):
                     self._learn(first, piece)
                 return events  # nearly always, where each event comes alone
             self.mark()
@@ -239,17 +239,17 @@ class Lane:
         n_pieces, last = len(pieces), pieces[-1] if pieces else ""
         if not self._take_pieces(pieces, events):
             return False
-        if last and self._is_repeating:
-            self._learn(text, last, n_pieces)
+        if last and self._is_repeating and (self._template or not self._templates.waits(n_pieces)):
+            self._learn(text, last)
         is_full = n >= _FULL and len(self._log) == n_logged
         self._n_full += is_full and self._template is None and not self._has_rows
         return True
 
-    def _learn(self, text: str, piece: str, n: int = 1) -> None:
-        """Choose the template of the text, after some of its pieces were decoded, of which these are the last."""
+    def _learn(self, text: str, piece: str) -> None:
+        """Choose the template of the text, after this piece of it was decoded."""
         read = self._more
         event = templates.Event(self._prefix, text, piece, lambda data: read(self, data, 0))
-        self._template = self._templates.next(self._template, event, n, size_of(self._of))
+        self._template = self._templates.next(self._template, event, size_of(self._of))
 
     def _take_content(self, template: templates.Template, content: str, events: list[Event[Any]]) -> bool:
         """Take one event or several that have a template, by the text between the first head and the last tail.

@@ -128,18 +128,20 @@ class Templates:
         """Note that another text begins."""
         self._n_waiting = self._wait
 
-    def next(self, latest: Template | None, event: Event, n: int, size: int) -> Template | None:
+    def waits(self, n: int) -> bool:
+        """Return whether a text without a template waits for more pieces than these, which were decoded in a row."""
+        self._n_waiting -= n
+        return self._n_waiting > 0
+
+    def next(self, latest: Template | None, event: Event, size: int) -> Template | None:
         """Return the template after an event that was decoded: the latest one, a new one or none.
 
-        `n` pieces were decoded in a row, of which the event holds the last; `size` is the text's.
+        `size` is the text's.
         """
         if latest is not None:
             if latest.is_of(event):
                 return latest
             self._wait = self._n_waiting = _FIRST_WAIT if size - self._made > _LASTING else self._wait * 2
-            return None
-        if self._n_waiting > n:
-            self._n_waiting -= n
             return None
         template = template_of(event)
         self._wait = self._wait if template is not None else self._wait * 2
