@@ -46,7 +46,7 @@ NOT_DECISIVE = {
         "names of LangGraph's events around the messages, whose data may be of any form",
     ),
     "bedrock-agents": (
-        {"files", "initial-response"},
+        {"files"},
         "names of frames without an answer, as other binary streams have",
     ),
     "gemini-interactions": ({"a whole body"}, "no event of the wire"),

@@ -138,6 +138,38 @@ def _reason(turn: Turn) -> str:
     return "tool_use" if turn.calls else "end_turn"
 
 
+# CodeWhisperer
+
+
+def codewhisperer_events(turn: Turn, pieces: Pieces = whole) -> list[Event]:
+    """Return the events of an answer of CodeWhisperer."""
+    events: list[Event] = [("messageMetadataEvent", {"conversationId": "cv-1", "utteranceId": turn.id})]
+    if turn.reasoning:
+        events += [("reasoningContentEvent", {"text": piece}) for piece in pieces(turn.reasoning)]
+        events.append(("reasoningContentEvent", {"signature": "c2lnbmVk"}))
+    if turn.text:
+        content = [{"content": piece, "modelId": turn.model} for piece in pieces(turn.text)]
+        events += [("assistantResponseEvent", payload) for payload in content]
+    for call in turn.calls:
+        labels = {"toolUseId": call.id, "name": call.name}
+        inputs = [{"input": piece} for piece in pieces(call.arguments)]
+        events += [("toolUseEvent", labels | more) for more in ({}, *inputs, {"stop": True})]
+    usage = {"uncachedInputTokens": 310, "outputTokens": turn.tokens, "totalTokens": 310 + turn.tokens}
+    metadata = {"tokenUsage": usage, "stopReason": _reason(turn).upper()}
+    metering = {"unit": "credit", "unitPlural": "credits", "usage": 0.02}
+    return [
+        *events,
+        ("metadataEvent", metadata),
+        ("contextUsageEvent", {"contextUsagePercentage": 1.5}),
+        ("meteringEvent", metering),
+    ]
+
+
+def render_codewhisperer(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as CodeWhisperer streams it."""
+    return b"".join(event(name, payload) for name, payload in codewhisperer_events(turn, pieces))
+
+
 # InvokeModelWithResponseStream
 
 

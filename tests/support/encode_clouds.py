@@ -1,4 +1,4 @@
-"""Render abstract turns as DashScope, Mistral's conversations, Workers AI and Meta's Llama API send them.
+"""Render abstract turns as DashScope, Mistral's conversations, Workers AI, Meta's Llama API and ERNIE send them.
 
 Written from the providers' references; knows nothing of wholecall.
 """
@@ -245,3 +245,34 @@ def llama_stream(payloads: Iterable[JSON]) -> bytes:
 def render_llama(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of the Llama API."""
     return llama_stream(llama_payloads(turn, pieces))
+
+
+# ERNIE, before the second version of Qianfan's API
+
+
+def ernie_frame(turn: Turn, **more: Any) -> JSON:
+    """Return one frame of an answer; a body is one without the members of a stream."""
+    frame = {"id": turn.id, "object": "chat.completion", "created": turn.created, "result": ""}
+    return frame | {"is_truncated": False, "need_clear_history": False, "usage": _usage(turn)} | more
+
+
+def ernie_call(call: Call) -> JSON:
+    """Return a frame's call, with the reason why the model made it."""
+    return {"name": call.name, "thoughts": f"I need {call.name}.", "arguments": call.arguments}
+
+
+def ernie_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the frames of a turn."""
+    said: list[JSON] = [{"result": piece} for piece in pieces(turn.text)]
+    said += [{"function_call": ernie_call(call)} for call in turn.calls]
+    reason = turn.stopped or ("function_call" if turn.calls else "normal")
+    said.append({"is_end": True, "is_truncated": turn.stopped is not None, "finish_reason": reason})
+    return [
+        ernie_frame(turn, **{"sentence_id": number, "is_end": False, **more})
+        for number, more in enumerate(said)
+    ]
+
+
+def render_ernie(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as ERNIE streams it."""
+    return b"".join(map(sse, ernie_payloads(turn, pieces)))

@@ -74,10 +74,12 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "claude-code, with events": encode_claude_code.render_streamed,
     "pi": encode_pi.render,
     "sap-orchestration": encode_sap.render,
+    "ernie": encode_clouds.render_ernie,
     "gigachat": encode_gigachat.render,
     "gigachat, calls as they come": encode_gigachat.render_as_they_come,
     "bedrock-agents": encode_bedrock_agents.render,
     "bedrock-agents, returning control": encode_bedrock_agents.render_returning,
+    "codewhisperer": encode_bedrock.render_codewhisperer,
     "codex-app-server": encode_codex.render,
     "codex-app-server, tools of the client": encode_codex.render_asking,
     "gemini-cli": encode_runs.render_gemini,
@@ -97,7 +99,7 @@ _SHOWN = {
 }
 RENDERERS = _WRITTEN | _SHOWN
 
-WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
+WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1", "ernie"})  # their calls get minted ids
 # The sender of their calls executes them.
 SERVER_SIDE = frozenset(
     {

@@ -85,9 +85,11 @@ def _compile(cls: type[TableTranslator]) -> None:
     root = Node(dict.fromkeys([*cls.KINDS, "error", *cls.BODIES], Any))
     names: dict[str, Any] = {"NO_TEXT": decode.NO_TEXT, "listed": _listed}
     rows: dict[int, tuple[str, say.Row]] = {}  # events with one row share its function
-    for key, row in [*cls.BODIES.items(), *cls.ROWS.items()]:
-        rows.setdefault(id(row), (key, row))
-    called = {of: f"{re.sub('[^A-Za-z0-9]|^(?=[0-9])', '_', key)}_row" for of, (key, _) in rows.items()}
+    for suffix, table in (("body", cls.BODIES), ("row", cls.ROWS)):
+        for key, row in table.items():
+            name = re.sub("[^A-Za-z0-9]|^(?=[0-9])", "_", key)
+            rows.setdefault(id(row), (f"{name}_{suffix}", row))
+    called = {of: name for of, (name, _) in rows.items()}
     cls.SOURCE = "\n\n".join(_function(called[of], row, root, names) for of, (_, row) in rows.items())
     run(cls.SOURCE, f"<the table of {cls.__name__}>", names)
     cls.decoder = msgspec.json.Decoder(_view(cls.__name__, root, names))

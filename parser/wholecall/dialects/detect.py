@@ -120,7 +120,7 @@ _LEGACY: Final[Rows] = (
 # Contents are Google's, also those of its agents: {"content":{"parts":[…]},"finishReason":"STOP"}
 _CHAT: Final[Rows] = (
     {"choices[0]": FILLED},
-    {"object": {"chat.completion", "chat.completion*"}, "choices": no(EMPTY)},
+    {"object": {"chat.completion", "chat.completion*"}, "choices": no(EMPTY), "need_clear_history": ABSENT},
     {
         "apiFormat|finishReason|toolCalls|message.toolCalls": HERE,
         "author|candidates": ABSENT,
@@ -159,6 +159,14 @@ _CONVERSE: Final[Rows] = (
     *({event: OBJECT, _CONVERSE_OTHERS[event]: ABSENT} for event in _CONVERSE_EVENTS[:-1]),
     {"metadata.usage": HERE, _CONVERSE_OTHERS["metadata"]: ABSENT},
     {"output.message.content": LIST, "metadata": no(OBJECT)},
+)
+
+# {"toolUseEvent":{"toolUseId":"tooluse_1","name":"f","input":"{}","stop":true}}    or its name is the frame's
+_CODEWHISPERER: Final = (
+    *("assistantResponseEvent", "codeEvent", "reasoningContentEvent", "toolUseEvent", "toolResultEvent"),
+    *("messageMetadataEvent", "metadataEvent", "meteringEvent", "contextUsageEvent", "invalidStateEvent"),
+    *("citationEvent", "codeReferenceEvent", "supplementaryWebLinksEvent", "followupPromptEvent"),
+    *("intentsEvent", "interactionComponentsEvent", "dryRunSucceedEvent"),
 )
 
 # {"event_type":"text-generation","text":"Hel",…}
@@ -350,6 +358,11 @@ ENTRIES: Final[dict[str, Entry]] = {
             {NAME: "chunk", "bytes": holds(_is_prose), "chunk": ABSENT, "trace": no(OBJECT)},
         ),
         weak="trace returnControl invocationInputs chunk bytes",
+    ),
+    "codewhisperer": Entry(
+        "amazon.codewhisperer.CodeWhispererTranslator",
+        BINARY,
+        ({NAME: frozenset(_CODEWHISPERER)}, *({event: OBJECT} for event in _CODEWHISPERER)),
     ),
     # event: thread.run.created    or in the data, or as the object of a run, a step or a message
     "openai-assistants": Entry(
@@ -565,6 +578,16 @@ ENTRIES: Final[dict[str, Entry]] = {
             {"outputs[0].delta|outputs[0].message": OBJECT, "chunk": no(OBJECT)},
         ),
         weak="chunk outputs",
+    ),
+    # {"id":"as-1","object":"chat.completion","sentence_id":0,"is_end":false,"result":"Hel","need_clear_history":false,…}
+    # {"error_code":336003,"error_msg":"…"}
+    "ernie": Entry(
+        "others.ernie.ErnieTranslator",
+        SSE,
+        (
+            {"need_clear_history": TRUTH, "choices": ABSENT},
+            {"error_code": HERE, "error_msg": TEXT},
+        ),
     ),
     # event: response.message.delta, data: {"model":"GigaChat","created_at":1,"messages":[…]}    with `data` it is somebody's envelope
     "gigachat": Entry(

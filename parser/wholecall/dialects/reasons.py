@@ -19,6 +19,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
     "stop": (
         *("stop", "end_turn", "end_of_turn", "stop_sequence", "stop_criteria_met", "eos", "eos_token"),
         *("complete", "completed", "finish", "finished", "success"),
+        "normal",  # ERNIE
     ),
     "length": (
         *("length", "max_tokens", "max_output_tokens", "out_of_tokens"),

@@ -1,0 +1,125 @@
+"""The answers of CodeWhisperer, which Amazon Q Developer and Kiro ask (`GenerateAssistantResponse`, `SendMessage`).
+
+    messageMetadataEvent    conversationId, utteranceId
+    assistantResponseEvent  content, modelId         codeEvent  content
+    reasoningContentEvent   text | signature | redactedContent
+    toolUseEvent            toolUseId, name, input, stop
+    toolResultEvent         toolResult{toolUseId, content, status}
+    metadataEvent           tokenUsage, stopReason, stopDetails
+    meteringEvent, contextUsageEvent, citationEvent, codeReferenceEvent, followupPromptEvent, …
+    invalidStateEvent       reason, message          …Exception  message
+
+In a binary event stream the event's type names the event, and the payload is bare; decoded by an SDK, an event is an
+object whose only member is named so. Every event of a call has its id and its name; `input` are pieces of JSON text, and
+`stop` ends the call, with its last piece or alone. The service stops a call that it could not write to its end, too, so
+`CallClosed` is not final. Older answers have no reason, and end with the stream.
+
+Covers: CodeWhisperer's answers, for Amazon Q Developer and Kiro, as binary event stream and as SDKs decode it.
+Calls: told apart by `toolUseId`; each ends with its `stop`, and what follows.
+Source: aws/amazon-q-developer-cli, crates/amzn-codewhisperer-streaming-client/src/types (`_chat_response_stream.rs`,
+    `_metadata_event.rs`, `_stop_reason.rs`) and crates/chat-cli/src/cli/chat/parser.rs (2026).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Union
+
+from wholecall import deltas
+from wholecall.dialects import at, compiled, decode, report, say
+from wholecall.dialects.amazon.errors import error_of, exception_in
+from wholecall.framing.frame import Frame
+
+_QUIET: Final = (
+    *(
+        "citationEvent",
+        "codeReferenceEvent",
+        "contextUsageEvent",
+        "dryRunSucceedEvent",
+        "followupPromptEvent",
+    ),
+    *("intentsEvent", "interactionComponentsEvent", "meteringEvent", "supplementaryWebLinksEvent"),
+)
+
+
+def _rows(of: str) -> say.Rows:
+    """Return the rows of all events, whose members are below a path."""
+    text = (say.opened("", f"{of}modelId"), say.text(f"{of}content"))
+    return {
+        "messageMetadataEvent": (say.opened(f"{of}utteranceId"),),
+        "assistantResponseEvent": text,
+        "codeEvent": text,
+        "reasoningContentEvent": (
+            say.opened(),
+            say.thought(f"{of}text", None, signature=f"{of}signature", data=f"{of}redactedContent"),
+        ),
+        "toolUseEvent": (
+            say.opened(),
+            say.own(
+                "_used",
+                at.id(f"{of}toolUseId"),
+                at.name(f"{of}name"),
+                at.json_value(f"{of}input"),
+                at.value(f"{of}stop"),
+            ),
+        ),
+        "toolResultEvent": (say.own(report.answered, at.id(f"{of}toolResult.toolUseId")),),
+        "metadataEvent": (
+            say.stop_unless_open(),
+            say.usage(f"{of}tokenUsage"),
+            say.own("_over", at.value(f"{of}stopReason")),
+        ),
+        "invalidStateEvent": (
+            say.own(report.failure, code=at.value(f"{of}reason"), message=at.value(f"{of}message")),
+        ),
+    }
+
+
+class CodeWhispererTranslator(compiled.TableTranslator):
+    """Events of one answer to deltas: each is the content of the event of its name, or a member of that name."""
+
+    ROWS: ClassVar[say.Rows] = _rows("")
+    BODIES: ClassVar[say.Rows] = {
+        **{name: _rows(f"{name}.")[name] for name in _rows("")},
+        **dict.fromkeys(_QUIET, ()),
+    }
+    KINDS = ()
+    QUIET = frozenset({*_QUIET, "initial-response"})
+
+    _names: dict[str, Union[str, None]]
+    _writing: set[Union[str, None]]
+
+    def _clear(self) -> None:
+        self._names = {}  # of calls, by their ids
+        self._writing = set()  # ids of calls that have not stopped
+
+    def close(self) -> list[deltas.Delta]:
+        """Report the end of an answer without a reason, if all of its calls have stopped."""
+        return deltas.by_transport(self._end()) if self._open and not self._writing else []
+
+    def translate(self, frame: Frame) -> list[deltas.Delta]:
+        """Return the deltas of one event."""
+        return [error_of(frame)] if frame.event == "error" else super().translate(frame)
+
+    def _other(self, view: Any, frame: Frame, kind: str, /) -> list[deltas.Delta]:
+        error = exception_in(decode.plain(frame.data)) if 'Exception"' in frame.data else None
+        return report.error(error) if error else super()._other(view, frame, kind)
+
+    def _used(
+        self, id_: str | None, name: str | None, said: tuple[str, bool], stop: object
+    ) -> list[deltas.Delta]:
+        """Report a call's start, a piece of its text, its end, or several of these; its id is its slot."""
+        told: list[deltas.Delta] = []
+        if id_ is not None and self._names.get(id_, "") != name:
+            told += report.seen(id_, id_, name) if id_ in self._names else report.call_start(id_, id_, name)
+            self._names[id_] = name
+        self._writing.add(id_)
+        told += report.piece(id_, said[0], whole=said[1])
+        if stop is True:
+            self._writing.discard(id_)
+            told += report.closed(id_, final=False)
+        return told
+
+    def _over(self, reason: object) -> list[deltas.Delta]:
+        """Report why the answer ended, if the event says so."""
+        told = report.finish(reason)
+        return [*told, *self._end()] if told else []
