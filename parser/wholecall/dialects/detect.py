@@ -580,7 +580,7 @@ ENTRIES: Final[dict[str, Entry]] = {
         weak="chunk outputs",
     ),
     # {"id":"as-1","object":"chat.completion","sentence_id":0,"is_end":false,"result":"Hel","need_clear_history":false,…}
-    # {"error_code":336003,"error_msg":"…"}
+    # {"error_code":336003,"error_msg":"…"}    an error
     "ernie": Entry(
         "others.ernie.ErnieTranslator",
         SSE,

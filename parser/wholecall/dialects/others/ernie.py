@@ -63,6 +63,6 @@ class ErnieTranslator(compiled.TableTranslator):
         """Report the end of the answer, with its reason or without."""
         told = report.finish(reason)
         if not told and cut is True:
-            told = [deltas.Finish(0, "length", "is_truncated")]
+            told.append(deltas.Finish(0, "length", "is_truncated"))
         is_whole = last is number is None
         return [*told, *self._end()] if last is True or is_whole else told
