@@ -92,12 +92,13 @@ class WorkersTranslator(translator.TurnTranslator):
             return [*self._body(result), *self._body_ends(before)]
         if view.choices:
             return self._chat(frame)
-        if not bytes(view.response) and view.tool_calls is view.usage is view.finish_reason is None:
+        if not bytes(view.response) and view.tool_calls is view.usage is None:
             return [] if view.choices is not None else super()._other(view, frame, kind)
         opened = self._opened()
         self._lone = bool(opened) and frame.event == "" and isinstance(view.usage, dict)
         calls = [delta for call in view.tool_calls or () for delta in self._call(call)]
-        ends = report.finish(view.finish_reason) + report.usage(view.usage)
+        is_ours = bool(bytes(view.response)) or view.tool_calls is not None
+        ends = (report.finish(view.finish_reason) if is_ours else []) + report.usage(view.usage)
         return opened + report.text(decode.wire_text(view.response)) + calls + ends
 
     def _body(self, result: str) -> list[deltas.Delta]:
