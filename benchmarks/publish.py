@@ -85,7 +85,7 @@ def _times(rivals: Run, rival: str, dialect: str) -> str:
 
 
 def _lost(run: summary.Run) -> str:
-    """Return sentences that name the streams on which loops are faster, the worst first; none if there are none."""
+    """Return sentences that name the streams on which loops are fastest, the worst first; none if there are none."""
     found: dict[str, list[float]] = {}
     for line in run.lines:
         if line.against in summary.LOOPS:
@@ -98,8 +98,8 @@ def _lost(run: summary.Run) -> str:
         return "[All ratios](docs/speed.md) and their budgets."
     named = "; ".join(f"{what} ({min(found[what]):.1f} to {max(found[what]):.1f})" for what in worst[:_WORST])
     return (
-        "A loop is written for one dialect and knows no quirks, no limits and no cut streams. Where wholecall is "
-        f"slower than the loop, and by what factor: {named}. [All ratios](docs/speed.md) and their budgets."
+        "A loop is written for one dialect and knows no quirks, no limits and no cut streams. Wholecall is "
+        f"furthest behind the loop on these streams, by these factors: {named}. [All ratios](docs/speed.md) and their budgets."
     )
 
 
