@@ -53,8 +53,8 @@ OVERVIEW = """\
 
 `x` is a multiple of wholecall's time: below 1x is faster than wholecall.
 
-A loop is written for one dialect and knows no quirks, no limits and no cut streams. Where wholecall is slower than the \
-loop, and by what factor: ollama, 100 whole calls (4.5 to 5.0); a tiny stream (3.0 to 4.0); \
+A loop is written for one dialect and knows no quirks, no limits and no cut streams. Wholecall is furthest behind \
+the loop on these streams, by these factors: ollama, 100 whole calls (4.5 to 5.0); a tiny stream (3.0 to 4.0); \
 20 parallel calls (0.4 to 1.2). [All ratios](docs/speed.md) and their budgets.
 
 | `json.loads` loop, on CPython | 3.10 | 3.11 |
