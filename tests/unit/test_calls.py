@@ -219,10 +219,10 @@ def test_restatements(
 def test_a_whole_text_heals_a_hole(rank: int, hole: bool, healed: bool) -> None:
     """A restatement of the whole text repairs a hole (law 31); an object among fragments may itself be partial."""
     call = Call(0, 0, "function")
-    call.hole = True
+    call.note("lost_text")
     call.restate('{"a":1}', rank)
 
-    assert (hole, healed) == (call.hole, call.healed)
+    assert (hole, healed) == (call.lacks_text, call.restored)
 
 
 def test_the_first_refusal_stands() -> None:

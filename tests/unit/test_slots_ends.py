@@ -170,7 +170,7 @@ def test_what_has_ended_lacks_nothing(trouble: Delta) -> None:
     """No call is said to lack text after its end, whatever comes then."""
     choice = after(C, D, E, piece(0, A), closed(0), trouble)
 
-    assert [False, True, True] == [call.hole for call in choice.calls[:3]]
+    assert [False, True, True] == [call.lacks_text for call in choice.calls[:3]]
 
 
 @pytest.mark.parametrize(("trouble", "ended"), [([ASTRAY], False), ([WRONG], True), ([WRONG, ASTRAY], True)])

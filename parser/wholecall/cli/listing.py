@@ -214,6 +214,7 @@ class _Texts(NamedTuple):
 
     def dropped(self, event: wholecall.ToolCallDropped) -> Texts:
         yield from self._prose(event.detail)
+        yield from self.notes("facts", event.facts)
         yield from self._raw(event.raw_arguments)
 
     def faulted(self, event: wholecall.StreamFault) -> Texts:

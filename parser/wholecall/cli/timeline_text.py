@@ -210,7 +210,7 @@ def effects(step: Step) -> Iterator[Line]:
             word, style = _SPANS[span.kind]
             yield [(f"{word}  ", style), (f"+{len(span.text):,}  ", "dim"), (span.text, "")]
     for change in step.changes:
-        yield from _changed(change, _detail(step.events, change))
+        yield from _changed(change, _drop(step.events, change))
     for anomaly in step.anomalies:
         yield [("odd  ", "odd"), (anomaly, "")]
     for event in step.events:
@@ -267,17 +267,19 @@ def _joined(*facts: str | None) -> str:
     return _GAP.join(fact for fact in facts if fact)
 
 
-def _detail(events: Iterable[wholecall.Event[Any]], change: CallChange) -> str:
-    """Return the detail of the drop that belongs to the change."""
+def _drop(events: Iterable[wholecall.Event[Any]], change: CallChange) -> wholecall.ToolCallDropped | None:
+    """Return the drop that belongs to the change, None if there is none."""
     key = change.turn, change.choice, change.index
     drops = (event for event in events if isinstance(event, wholecall.ToolCallDropped))
-    return next((drop.detail for drop in drops if (drop.turn, drop.choice, drop.index) == key), "")
+    return next((drop for drop in drops if (drop.turn, drop.choice, drop.index) == key), None)
 
 
-def _changed(change: CallChange, detail: str) -> Iterator[Line]:
+def _changed(change: CallChange, drop: wholecall.ToolCallDropped | None) -> Iterator[Line]:
     yield list(_call_spans(change))
-    if detail:
-        yield [(f"{_GAP}{detail}", "bad")]
+    if drop is not None and drop.detail:
+        yield [(f"{_GAP}{drop.detail}", "bad")]
+    for fact in () if drop is None else drop.facts:
+        yield [(f"{_GAP}fact: {fact}", "odd")]
     if change.hole:
         yield [(f"{_GAP}text that may be this call's was lost", "odd")]
     if change.flags:

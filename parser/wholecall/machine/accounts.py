@@ -38,7 +38,9 @@ def account(choice: Choice, *, ended: bool) -> None:
     if any(orphan.size and orphan.restated is not None for orphan in orphans):
         return  # pieces that a done event does not continue: more was lost
     calls = [call for call in choice.calls if call.slotted and not call.orphan and call.original is None]
-    places = {call: place for place, call in enumerate(choice.calls)} if ended and not choice.lost else None
+    places = (
+        {call: place for place, call in enumerate(choice.calls)} if ended and not choice.lost_text else None
+    )
     told, owned = _accounts([orphan for orphan in orphans if orphan.tentative], calls, places)
     for orphan, call in told.items():
         if call.rank < DONE and not call.is_over:
@@ -52,7 +54,7 @@ def account(choice: Choice, *, ended: bool) -> None:
         choice.orphans.clear()
         for call in calls:
             if call.rank >= HYDRATION or not any(_same(orphan, call) for orphan in orphans):
-                call.unowned = False
+                call.note("accounted")
 
 
 def _accounts(

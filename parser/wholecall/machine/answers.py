@@ -116,7 +116,7 @@ def _is_malformed(choice: Choice, _: Answer, __: Ended) -> bool:
 
 
 def _lacks_text(choice: Choice, _: Answer, __: Ended) -> bool:
-    return choice.lost
+    return choice.lost_text
 
 
 def _is_spoilt(_: Choice, answer: Answer, __: Ended) -> bool:

@@ -229,7 +229,7 @@ class Assembler(Turns):
             isinstance(delta, deltas.Labelled) and delta.name is None
         )
         if nameless and delta.text and self._turn is not None:
-            self._turn.unclaimed = True
+            self._turn.text_elsewhere = True
 
     # Deltas of the whole turn, and about calls of any turn.
 

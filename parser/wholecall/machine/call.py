@@ -34,20 +34,12 @@ class Call(CallText):
         name: the name so far, in the wire's form; `public_name` the one that events carry, once it is final.
         fast_at: the indices at which its fragments take the fast path; `fast_alias` is the alias that they carry there.
         extra: fields of the provider that are to be sent back; `extra_size` is their size, as the budget counts it.
-        refusal: why it cannot be emitted, whatever its text; `detail` explains it to people.
-        dropped: why it was dropped, None if it was not.
-        closed, cut: the wire ended this call; the wire called it incomplete.
-        left: the role was repeated after it began: later text may be another answer's.
-        reasoned: a finish reason, or another end of its turn, came after it began.
-        evidenced: that reason allows calls, or a final message lists it, or its end came: without text it has no
-            arguments.
 
     Of calls that were written as text:
         source: all text that the model wrote for it; None for all other calls.
         edits: the changes that made it readable.
 
     Of calls that are found by labels:
-        listed: it came whole, or its end is final: without text it has no arguments.
         withheld: it may be the same as a call of another turn: without a number and without events until it ends.
         tentative: perhaps only repeated labels: without a number and without events until its choice is settled.
         head: characters of its first fragment; `labelled`: of later ones that came with its id.
@@ -80,17 +72,8 @@ class Call(CallText):
     fast_alias: str | None
     extra: dict[str, Any] | None
     extra_size: int
-    refusal: DropReason | None
-    detail: str
-    dropped: DropReason | None
-    closed: bool
-    cut: bool
-    left: bool
-    reasoned: bool
-    evidenced: bool
     source: str | None
     edits: tuple[EditKind, ...]
-    listed: bool
     withheld: bool
     tentative: bool
     head: int
@@ -117,13 +100,11 @@ class Call(CallText):
         self.turn, self.choice, self.slotted = turn, choice, slotted
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
-        self.refusal = self.dropped = self.original = self.fast_alias = self.elsewhere = None
-        self.closed = self.cut = self.left = self.reasoned = self.evidenced = self.own = self.listed = False
-        self.withheld = self.tentative = self.bare = False
+        self.original = self.fast_alias = self.elsewhere = None
+        self.own = self.withheld = self.tentative = self.bare = False
         self.block = self.opened = self.beside = self.orphan = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.step = self.n_slots = self.extra_size = 0
-        self.detail = ""
         self.aliases, self.indices, self.fast_at = [], set(), set()
 
     def __repr__(self) -> str:
@@ -163,7 +144,7 @@ class Call(CallText):
     @property
     def says_nothing(self) -> bool:
         """Whether it only announces a call: no text came, and it did not come whole."""
-        return self.empty and not self.listed
+        return self.empty and not self.came_whole
 
     @property
     def unfinished(self) -> bool:
@@ -174,15 +155,14 @@ class Call(CallText):
         return not scan.complete or scan.overfull
 
     def refuse(self, reason: DropReason, detail: str) -> None:
-        """Keep the first reason why this call cannot be emitted."""
-        if self.refusal is None:
-            self.refusal, self.detail = reason, detail
+        """Note a reason why this call cannot be emitted; the first one stands."""
+        self.note("refused", reason, detail)
 
     def start_over(self) -> None:
         """Clear labels, text and objections, except for a limit that was exceeded."""
         self.clear_text()
         self.id, self.extra, self.extra_size = None, None, 0
         if self.refusal not in ("id_too_long", "name_too_long", "arguments_too_large"):
-            self.refusal, self.detail = None, ""
+            self.note("permitted")
         for labels in (self.aliases, self.indices, self.flags):
             labels.clear()

@@ -23,17 +23,16 @@ from typing import Any, ClassVar
 from wholecall.arguments import placeholders, tokens
 from wholecall.arguments.lexical import Scan, begins_object, is_object
 from wholecall.deltas import HYDRATION, OBJECT
+from wholecall.machine.evidence import CallEvidence
 from wholecall.types import Flag, Kind
 
 
-class CallText:
+class CallText(CallEvidence):
     """The text of one call.
 
     Attributes:
         kind: `custom` calls have free text, all others JSON.
         flags: the oddities of the call; here, of the way in which its text came.
-        lost_text: text that could be this call's was lost; `unowned`: or came without an owner, which may still be accounted
-            for. Either is a `hole`; a restatement heals it and sets `healed`.
         parts: the fragments in force; those that were counted or read are joined to blocks.
         half: half of a character whose other half has not come (quirk 35).
         restated: the whole text of the highest `rank` that came so far; None if none came.
@@ -48,9 +47,6 @@ class CallText:
 
     kind: Kind
     flags: set[Flag]
-    lost_text: bool
-    unowned: bool
-    healed: bool
     parts: list[str]
     half: str
     restated: str | None
@@ -76,8 +72,9 @@ class CallText:
     DERIVED: ClassVar = frozenset({"reading", "_scan", "_scanned", "_other_size", "_n_whole"})
 
     def __init__(self, kind: Kind) -> None:
+        super().__init__()
         self.kind, self.flags = kind, set()
-        self.lost_text = self.unowned = self.healed = self.full = self.snapshots = False
+        self.full = self.snapshots = False
         self.restated = self.reading = self.shown = self._scan = None
         self.rank = self.length = self.bytes = self.charged = self.charged_whole = self.granted = 0
         self.room = self._counted = self._scanned = self._n_whole = self._other_size = 0
@@ -90,6 +87,7 @@ class CallText:
         Raises:
             ValueError: a text cannot be in this state.
         """
+        super().remade()
         if self.half and not "\ud800" <= self.half <= "\udbff":
             raise ValueError("half of a character is none")
         if not (self.full or all(self.parts)) or not 0 <= self._counted <= len(self.parts):
@@ -97,16 +95,6 @@ class CallText:
         self._other_size = sum(map(len, self._other_reading))
 
     # Both texts.
-
-    @property
-    def hole(self) -> bool:
-        """Whether text that could be this call's is missing; setting it means that the text was lost."""
-        return self.lost_text or self.unowned
-
-    @hole.setter
-    def hole(self, lost: bool) -> None:
-        self.lost_text = lost
-        self.unowned = self.unowned and lost
 
     @property
     def size(self) -> int:
@@ -198,8 +186,8 @@ class CallText:
         if placeholders.is_placeholder(text) and not (self.empty or self.holds_placeholder):
             self.rank = max(rank, self.rank)
             return True
-        if rank >= HYDRATION and self.hole:
-            self.lost_text, self.unowned, self.healed = False, False, True
+        if rank >= HYDRATION and self.lacks_text:
+            self.note("restored")
         if self.restated is None or rank >= self.rank:
             agrees = self.restated in (None, text) or rank > self.rank
             self.restated, self.rank = text, rank
@@ -208,8 +196,9 @@ class CallText:
 
     def clear_text(self) -> None:
         """Clear the text, unless it exceeded a limit."""
+        self.note("started_over")
         self.restated = self._scan = None
-        self.lost_text = self.unowned = self.healed = self.snapshots = False
+        self.snapshots = False
         self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
         self.half = ""
         if not self.full:

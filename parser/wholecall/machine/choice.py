@@ -24,6 +24,7 @@ from wholecall.limits import Limits
 from wholecall.machine.answer import Answer, OutputWanted
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
+from wholecall.machine.evidence import Evidence
 from wholecall.machine.kept import Kept
 from wholecall.machine.record import Record
 from wholecall.machine.said import ReasoningText, SaidText
@@ -57,7 +58,7 @@ class Outbox:
             self.events.append(make(*fields))
 
 
-class Choice:
+class Choice(Evidence):
     """The state of one choice.
 
     Attributes:
@@ -67,10 +68,8 @@ class Choice:
         overflow: the one call that represents all beyond `Limits.max_calls`, None if there are none.
         record: the fragments since labels were first odd, None as long as they are as documented.
         turns: the calls alternated while labels were as documented; `latest` is the one that opened last.
-        lost: argument text was lost since the turn began, so that being the only candidate proves nothing.
         holds: whether the policy judges calls when the choice has ended.
         max_labels: how many labels of a kind a call may learn.
-        unclaimed: text came in another choice that could be a call's here (quirk 14).
         held: the call that the wire closed, whose verdict waits for later events.
         slots: the calls of each slot, except those that had ended when another call took it.
         opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts the open ones.
@@ -104,7 +103,6 @@ class Choice:
     orphans: dict[Union[Index, None], Call]
     unrepeated: list[Call]
     n_open: int
-    lost: bool
     round: int
     step: int
     fast: dict[Index | None, Call]
@@ -123,7 +121,6 @@ class Choice:
     record: Record | None
     latest: Call | None
     turns: bool
-    unclaimed: bool
     overflow: Call | None
     n_overflow: int
     n_numbered: int
@@ -162,7 +159,8 @@ class Choice:
         self.answer = None if wanted is None else Answer()
         self.holds = policy.holds
         self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
-        self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
+        super().__init__()
+        self.turns = self.ended = self.replaced = self.holed = False
         self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
         self.n_overflow = self.n_numbered = self.n_open = self.round = self.step = 0
         self.opened, self.fresh, self.unowned, self.unrepeated, self.orphans = [], [], set(), [], {}
@@ -191,6 +189,7 @@ class Choice:
         Raises:
             ValueError: it cannot.
         """
+        super().remade()
         claimants = [call for calls in self.by_id.values() for call in calls]
         named = [
             *(call for calls in self.slots.values() for call in calls),
@@ -279,7 +278,9 @@ class Choice:
         """Mark the call as open, and note which calls are open at the same time."""
         if call.opened:
             return
-        call.opened, call.closed, call.round = True, False, self.round
+        call.opened, call.round = True, self.round
+        if call.closed:
+            call.note("reopened")
         if self.held is call:
             self.held = None
         call.beside = self.n_open > 0
@@ -313,10 +314,9 @@ class Choice:
         self.n_overflow += 1
         if self.overflow is None:
             self.overflow = Call(self.turn, self.number, kind)
-            self.overflow.refuse("too_many_calls", "")
+            self.overflow.refuse("too_many_calls", f"beyond the limit of {limit}")
             self.calls.append(self.overflow)
             self.materialise(self.overflow)
-        self.overflow.detail = f"{self.n_overflow} calls beyond the limit of {limit}"
         return self.overflow
 
     def claim_index(self, call: Call, index: Index) -> None:
@@ -379,12 +379,13 @@ class Choice:
 
     def lose_text(self) -> None:
         """Note on each open call that text was lost which may have been its own."""
-        self.holed = self.lost = True
+        self.holed = True
+        self.note("lost_text")
         if self.record is not None:
             self.record.n_lost = len(self.record.pieces)
         for call in self.calls:
             if not call.is_over and call.source is None:  # otherwise it came whole
-                call.hole = True
+                call.note("lost_text")
 
     def block_of(self, delta: ReasoningFragment) -> ReasoningText:
         """Return the block of a piece of reasoning; a new block number opens a new block, and so does a seal.

@@ -98,5 +98,6 @@ def begin_again(choice: Choice) -> None:
     choice.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
     choice.slots.clear()
     for call in choice.opened:
-        call.hole = call.hole or call.opened
+        if call.opened or call.lacks_text:
+            call.note("lost_text", detail="the message started again while it was open")
         choice.shut(call)

@@ -37,7 +37,7 @@ def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
     """Return whether the call that ends is only a duplicate; if not, it is a separate call."""
     earlier = call.original
     assert earlier is not None
-    whole = ended == "clean" and not call.hole and call.refusal is None
+    whole = ended == "clean" and not call.lacks_text and call.refusal is None
     if earlier.round == call.round:
         return not _is_constant(choice, call) and _is_again(earlier, call, whole=whole)
     if not earlier.is_over:
@@ -62,7 +62,7 @@ def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
         if whole:
             _complete(earlier, call)
         else:
-            earlier.hole = True
+            earlier.note("lost_text", detail="it came again, and not whole")
         return whole
     if earlier.dropped is None and whole and _same_text(earlier, call):
         earlier.flags.add("repeated")
@@ -81,8 +81,8 @@ def _is_constant(choice: Choice, call: Call) -> bool:
 
 def _complete(earlier: Call, call: Call) -> None:
     """Give a call that was left open the text of its repetition; a head does not take back text that filled another."""
-    is_filled = earlier.healed and bool(earlier.restated)
-    earlier.hole, earlier.healed = False, True
+    is_filled = earlier.restored and bool(earlier.restated)
+    earlier.note("restored")
     if not (call.says_nothing and (earlier.original is not None or is_filled)):
         earlier.restated, earlier.rank = text_of(call), DONE
     earlier.flags.add("repeated")

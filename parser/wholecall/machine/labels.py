@@ -80,8 +80,8 @@ def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
 def _begun(choice: Choice, delta: Labelled) -> Call:
     """Open the fragment's call; after a loss only an id shows that it is the first, and that its name is whole."""
     call = choice.open(delta.kind, id=delta.id)
-    if choice.lost and delta.id is None:
-        call.hole = True
+    if choice.lost_text and delta.id is None:
+        call.note("lost_text", detail="it began without an id after text was lost")
     return call
 
 
@@ -107,8 +107,10 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
         return call  # a call is emitted only once
     if delta.name is not None or (id is not None and id != call.id):
         return None
-    if id is not None and choice.lost:
-        call.hole = True  # ids on all fragments show no beginning, see `_begun`
+    if id is not None and choice.lost_text:
+        call.note(
+            "lost_text", detail="its pieces have ids, and text was lost"
+        )  # ids on all fragments show no beginning, see `_begun`
     if delta.text and not call.is_over:
         if (
             call.restated is not None

@@ -276,9 +276,9 @@ def _note_fragment(choice: Choice, call: Call, text: str) -> None:
 
 
 def _close(choice: Choice, call: Call, truncated: bool) -> None:
-    call.closed = True
+    call.note("closed")
     if truncated:
-        call.cut = True
+        call.note("cut")
     if call.name is not None:
         _finish(choice, call, "clean")
 

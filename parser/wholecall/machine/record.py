@@ -86,11 +86,11 @@ class Record:
             self.restated.append(
                 CallWhole(call.choice, None, None, id, call.name, call.restated, HYDRATION, kind)
             )
-        if call.hole:
+        if call.lacks_text:
             self.n_lost = len(self.pieces)
         if call.reasoned:
             self.n_reasoned = len(self.pieces)
-        if call.evidenced:
+        if call.end_shown:
             self.n_evidenced = len(self.pieces)
 
     def _keep(self, piece: Piece, call: Call) -> None:

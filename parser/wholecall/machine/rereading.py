@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def reread(choice: Choice, delta: Reread) -> bool:
     """Give the calls of a choice the meaning of all of their pieces; return False if they cannot be read so."""
-    if not (delta.pieces and choice.calls) or choice.lost or not all(map(_is_open, choice.calls)):
+    if not (delta.pieces and choice.calls) or choice.lost_text or not all(map(_is_open, choice.calls)):
         return False
     if any("\ufffd" in f"{piece.id}{piece.name}" for piece in delta.pieces):
         return False  # a label with replaced bytes is not the label that was sent

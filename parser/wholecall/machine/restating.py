@@ -125,7 +125,7 @@ def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | Non
     for n, whole in enumerate(delta.calls):
         rest = [call for call in left if _may_be_restated(call, whole)] if n not in found else []
         for call in rest:
-            call.hole = True
+            call.note("lost_text", detail="a message lists several calls that it could be")
         if not rest:
             pairs.append((whole, found.get(n)))
     return pairs

@@ -86,7 +86,7 @@ def _slot(choice: Choice, delta: deltas.Slot) -> None:
     call = slots.owner(choice, delta)
     held = choice.held
     if held is not None and call.name is None and held.blank:
-        held.hole = True  # the text may belong to the block before
+        held.note("lost_text", detail="text without a name came after its end")
     _take_text(choice, call, delta.text)
     if delta.index is not None:
         choice.enable_fast_path(call, delta.index, delta.alias)
@@ -128,33 +128,34 @@ def _call_whole(choice: Choice, delta: deltas.CallWhole) -> None:
         call = _finished_item(choice, delta)
     heals = _heals(choice, call, delta)
     if delta.begins:
-        call.listed = True
-    tainted = (call.lost_text, call.unowned) if call.block and not heals else (False, False)
+        call.note("came_whole")
+    missing = call.missing_text() if call.block and not heals else ()
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
-        call.refusal = None  # the delta settles the doubts about labels
+        call.note("permitted")  # the delta settles the doubts about labels
     if not call.orphan:
         claims.learn_labels(choice, call, delta)
     if delta.id_wins and delta.id is not None:
         choice.rename(call, delta.id)
     if delta.rank == deltas.HYDRATION:
-        call.reasoned = call.evidenced = True
+        call.note("reasoned")
+        call.note("end_shown")
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
     unowned = delta.rank > deltas.HYDRATION and call.blank
     unowned = unowned and (call.block or delta.id is None)  # else no call began that it could be
-    if any(tainted):
-        # A place alone heals nothing, and neither does the text that servers send when they lost the real one.
-        call.lost_text, call.unowned = tainted
-    elif unowned and not slots.is_all_owned(choice, delta.text):
-        call.unowned = True
+    # A place alone restores nothing, and neither does the text that servers send when they lost the real one.
+    call.note_again(missing)
+    if unowned and not missing and not slots.is_all_owned(choice, delta.text):
+        call.note("orphan_text", detail="it came without text, and other text has no owner")
     if delta.closes:
         _close(choice, call, truncated=False)
 
 
 def _accept_silence(choice: Choice, call: Call) -> None:
     """Believe a final message that a call has no text, if it restates all text that came without an owner."""
-    if call.hole and call.blank and not choice.lost and slots.is_all_owned(choice, ""):
-        call.hole, call.rank = False, max(call.rank, deltas.HYDRATION)
+    if call.lacks_text and call.blank and not choice.lost_text and slots.is_all_owned(choice, ""):
+        call.note("confirmed_empty")
+        call.rank = max(call.rank, deltas.HYDRATION)
 
 
 def _restated(choice: Choice, delta: deltas.Restated) -> None:
@@ -174,17 +175,16 @@ def _restated(choice: Choice, delta: deltas.Restated) -> None:
 
 
 def _take_restated(choice: Choice, whole: deltas.CallWhole, call: Call) -> None:
-    tainted = (False, False) if _heals(choice, call, whole) else (call.lost_text, call.unowned)
+    missing = () if _heals(choice, call, whole) else call.missing_text()
     _learn(choice, call, whole)
-    is_over = call.evidenced or call.closed
-    call.evidenced = True
+    is_over = call.end_shown or call.closed
+    call.note("end_shown")
     _take_text(choice, call, whole.text, whole.rank)
-    if any(tainted):
-        call.lost_text, call.unowned = tainted
-    else:
+    call.note_again(missing)
+    if not missing:
         _accept_silence(choice, call)
     if whole.goes_on and call.empty and not is_over:
-        call.hole = True  # an item in progress may still get its text
+        call.note("lost_text", detail="a message lists it as unfinished")
     if whole.truncated:
         _close(choice, call, truncated=True)
 
@@ -213,7 +213,7 @@ def _finished_item(choice: Choice, delta: deltas.CallWhole) -> Call:
     if call.orphan and delta.name is not None:
         claims.adopt(choice, call)
         if not call.blank and is_placeholder(delta.text):
-            call.hole = True  # otherwise it is another call's text
+            call.note("lost_text", detail="other text came under its labels")
     return call
 
 
@@ -286,17 +286,17 @@ def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
     if call is None:
         return
     if delta.of_text:
-        call.evidenced = True
+        call.note("end_shown")
     elif delta.waits:
-        call.evidenced = True
+        call.note("end_shown")
         choice.shut(call)
     elif delta.final or delta.truncated:
         if delta.final:
-            call.listed = True
+            call.note("came_whole")
         _close(choice, call, truncated=delta.truncated)
     elif not call.is_over:
         _release_others(choice, call)
-        call.closed = True
+        call.note("closed")
         choice.shut(call)
         if not (call.beside and call.block):  # otherwise the labels of the others may still prove wrong
             choice.held = call
@@ -305,9 +305,9 @@ def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
-    if not truncated and (call.unowned or duplicates.may_be_duplicate(choice, call)):
+    if not truncated and (call.orphan_text or duplicates.may_be_duplicate(choice, call)):
         choice.shut(call)  # whether it lacks text, or is a duplicate, is decided at the end of the message
-        call.closed = True
+        call.note("closed")
         return
     if call.original is not None and call.original.round == call.round:
         _release_duplicates(choice, choice.having(call.id, call.step))
@@ -390,7 +390,7 @@ def _noted(choice: Choice, delta: deltas.Noted) -> None:
 def _said_again(choice: Choice, _delta: deltas.SaidAgain) -> None:
     """Note on the calls so far that another answer may have begun, which would not be about them."""
     for call in choice.calls:
-        call.left = True
+        call.note("role_repeated")
 
 
 def _step_began(choice: Choice, delta: Union[deltas.StepBegan, deltas.StepTakenBack]) -> None:
@@ -446,8 +446,9 @@ def reason_all(choices: Iterable[Choice], finish: deltas.Finish | None = None) -
     allowed_by_labels = finish is not None and allows_calls(finish, own_ends=False)
     for choice in choices:
         for call in choice.calls:
-            call.reasoned = True
-            call.evidenced = call.evidenced or (allowed if call.slotted else allowed_by_labels)
+            call.note("reasoned")
+            if allowed if call.slotted else allowed_by_labels:
+                call.note("end_shown")
         if choice.record is not None:
             choice.record.n_reasoned = n = len(choice.record.pieces)
             if allowed_by_labels:

@@ -158,7 +158,7 @@ class Told:
     def holds(self, place: Place, call: Call, name: str, calls: Sequence[Call]) -> bool:
         """Return whether a withheld call is the same as an emitted call; `calls` are those of its choice."""
         if call.says_nothing:
-            known = self._elsewhere(place, call.id) if call.id is not None and not call.hole else ()
+            known = self._elsewhere(place, call.id) if call.id is not None and not call.lacks_text else ()
             return any(one.name == name for one in known)
         text = text_of(call)
         value = text if call.kind == "custom" else held_value(call, text)

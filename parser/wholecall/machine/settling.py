@@ -274,11 +274,13 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
         call.flags.add("repeated")
     if one.whole is not None and one.whole.text:
         phases.advance(choice, call, "whole", (one.whole.text, HYDRATION))
-    call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned
-    call.evidenced = (
-        one.whole is not None or one.pieces[0] < record.n_evidenced or any(piece.ends for piece in pieces)
-    )
-    call.hole = not one.is_restated and choice.lost and not _stands_alone(record, one)
+    call.note("read_again")
+    if one.whole is not None or one.pieces[0] < record.n_reasoned:
+        call.note("reasoned")
+    if one.whole is not None or one.pieces[0] < record.n_evidenced or any(piece.ends for piece in pieces):
+        call.note("end_shown")
+    if not one.is_restated and choice.lost_text and not _stands_alone(record, one):
+        call.note("lost_text", detail="text was lost, and its labels may be those of other calls")
     limit = choice.limits.max_name_chars
     if limit is not None and one.name is not None and len(one.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")

@@ -5,7 +5,7 @@ that any call has decides, and the others distinguish several calls that have it
 each other. A delta with labels that no call has can only be meant for the one call that is open.
 
 Text that fits several calls, or none while no call or several are open, has no *owner*. Then it is unknown which call
-lacks it. Therefore it taints every call that is open and every call without text, that is, these have a hole; and it
+lacks it. Therefore it is noted as evidence against each call that is open and each call without text; and it
 goes to an *orphan*, a call without a name that ends as a dropped call, so that users see the text. An announcement can
 turn an orphan into a call only by its id, never by its place. At the end of the choice some of it may prove to be the
 text of calls that came whole, and a done event under labels that no call has may prove to be that of the call that
@@ -56,7 +56,7 @@ def finished_by(choice: Choice, delta: deltas.CallWhole) -> Call | None:
         return _orphan_restated(choice, delta)
     only = _one_of(found)
     if only is None:
-        taint(choice)  # it is treated as a new call, but is one of these
+        note_missing(choice)  # it is treated as a new call, but is one of these
     elif only.lost_text and _contradicts(only, delta):
         return None
     return only
@@ -72,11 +72,11 @@ def ended_by(choice: Choice, delta: deltas.CallClosed) -> Call | None:
     if delta.alias in choice.by_id or delta.index in choice.slots:
         call = named_by(choice, delta)
         if call is not None and _is_next(call.elsewhere, delta.index):
-            call.hole = True
+            call.note("lost_text", detail="it ended under the index of text that has no start")
         return call
     sole = _sole(choice, delta.index)
     if sole is None and delta.index is not None:
-        taint(choice)  # labels are wrong
+        note_missing(choice)  # labels are wrong
     return sole
 
 
@@ -128,7 +128,7 @@ def open_slot(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call
     return call
 
 
-def taint(choice: Choice, *, by_text: bool = False) -> None:
+def note_missing(choice: Choice, *, by_text: bool = False) -> None:
     """Note on each call that may own it that text without an owner came, or that labels are wrong.
 
     Text cannot belong to a call that has some, and that the wire closed before. Wrong labels concern the calls
@@ -143,10 +143,10 @@ def taint(choice: Choice, *, by_text: bool = False) -> None:
         elif not (call.opened or call.beside or call.blank):
             continue
         elif by_text:
-            call.unowned = True
+            call.note("orphan_text")
             choice.unowned.add(call)
         else:
-            call.hole = True
+            call.note("lost_text", detail="labels contradict each other while it was open")
     choice.fresh[:] = left
     if not by_text:
         choice.unowned.clear()
@@ -187,7 +187,7 @@ def _sole(choice: Choice, index: deltas.Index | None) -> Call | None:
 
     An index that no call has shows that indices are wrong: then a call that was open next to others is not sure.
     """
-    sole = None if choice.lost else choice.sole_open
+    sole = None if choice.lost_text else choice.sole_open
     return None if sole is None or (sole.beside and index is not None) else sole
 
 
@@ -206,7 +206,7 @@ def _unlabelled(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[C
 
 def _candidates(choice: Choice) -> list[Call]:
     """Return the open calls, if they are few; none where text was lost."""
-    if choice.lost or choice.n_open > _MOST_CANDIDATES:
+    if choice.lost_text or choice.n_open > _MOST_CANDIDATES:
         return []
     return [call for call in choice.opened if call.opened]
 
@@ -370,7 +370,7 @@ def _orphan(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> Call:
     if choice.overflow is not None:
         return choice.overflow
     if delta.text.strip():
-        taint(choice, by_text=True)
+        note_missing(choice, by_text=True)
     is_piece = not isinstance(delta, deltas.CallWhole)
     is_named = is_piece and (delta.id is not None or delta.alias is not None)
     orphan = claims.orphan_of(choice, delta.index, delta.text, is_named=is_named)

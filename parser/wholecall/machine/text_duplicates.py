@@ -31,7 +31,7 @@ def is_text_duplicate(choice: Choice, call: Call) -> bool:
 
 def _counts(call: Call) -> bool:
     """Return whether the call is emitted, as far as is known: a dropped call excuses nothing."""
-    return call.kind == "function" and call.refusal is None and call.dropped is None and not call.hole
+    return call.kind == "function" and call.refusal is None and call.dropped is None and not call.lacks_text
 
 
 def _name(call: Call) -> str:

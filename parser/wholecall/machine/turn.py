@@ -35,8 +35,8 @@ class TurnState:
         number: 0 for the first turn of a stream.
         key: the wire's name for it, where several run side by side.
         choices: by the wire's number.
-        unclaimed: argument text without a name came for a choice beyond the limit.
-        lost: a part of it was lost.
+        text_elsewhere: argument text without a name came for a choice beyond the limit.
+        lost_text: argument text was lost since it began.
         unread: calls that it seems to hold, and that its dialect does not report as long as no other frame does.
         carries_on: members that the next request has to have.
         ended: every call of it has its verdict.
@@ -52,8 +52,8 @@ class TurnState:
     choices: dict[int, Choice]
     usage: dict[str, Any]
     faults: list[StreamFault]
-    unclaimed: bool
-    lost: bool
+    text_elsewhere: bool
+    lost_text: bool
     unread: list[CallUnread]
     carries_on: dict[str, Any]
     ended: bool
@@ -69,7 +69,7 @@ class TurnState:
         self.choices = {}
         self.usage = {}
         self.faults = []
-        self.unclaimed = self.lost = self.ended = False
+        self.text_elsewhere = self.lost_text = self.ended = False
         self.unread = []
         self.carries_on = {}
         self.finished = {}

@@ -168,7 +168,9 @@ class Turns:
         if limit is None or len(turn.choices) < max(limit, 1):
             options = self._policy, self._limits, self._tools, self._output
             choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
-            choice.lost, choice.response = turn.lost, turn.id
+            choice.response = turn.id
+            if turn.lost_text:
+                choice.note("lost_text")
             if number > HIGHEST_INDEX:
                 choice.anomalies.add("invalid_choice")
             return choice
@@ -180,7 +182,7 @@ class Turns:
         turn = TurnState(self.n_turns, opened, self.dialect, self._limits)
         turn.faults, self._early_faults = self._early_faults, []
         turn.usage, self._early_usage = self._early_usage, {}
-        turn.lost, self._early_loss = self._early_loss, False
+        turn.lost_text, self._early_loss = self._early_loss, False
         turn.unread, self._early_unread = self._early_unread, []
         if self.n_turns == 1:
             self._compare()
@@ -253,9 +255,10 @@ class Turns:
             accounts.account(choice, ended=ended == "clean")
         if turn.unread:
             self._judge_unread(turn)
-        unclaimed = turn.unclaimed or any(choice.holds_orphans for choice in turn.choices.values())
+        elsewhere = turn.text_elsewhere or any(choice.holds_orphans for choice in turn.choices.values())
         for choice in choices:
-            choice.unclaimed = unclaimed
+            if elsewhere:
+                choice.note("text_elsewhere")
             self._end_choice(choice, ended)
             self._over.update(dict.fromkeys(choice.by_id, choice))
 
@@ -333,7 +336,7 @@ class Turns:
         """Note that argument text of any open call was lost; only changes since the last hole are examined."""
         self._early_loss = self._turn is None or self._turn.ended
         for turn in self._since_hole:
-            turn.lost = True
+            turn.lost_text = True
             for choice in turn.choices.values():
                 if not choice.holed:
                     choice.lose_text()

@@ -56,7 +56,7 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
     """
     if ended == "aborted":
         return [drop(choice, call, "aborted", choice.abort_detail)]
-    against = _objection(call, ended)
+    against = _objection(choice, call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
     if call.source is not None and is_text_duplicate(choice, call):
@@ -82,14 +82,15 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
 
 def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str | None = None) -> Event:
     """Return the event that drops the call; it holds the text in force."""
-    call.dropped = reason
+    call.note("dropped", reason, detail)
     if call.source is not None:
         text = call.source[: choice.limits.max_raw_bytes]
     elif text is None:
         text = call.text if call.restated is None else call.restated
     name = call.public_name or (call.name.strip() if call.name else None)
+    facts = tuple(fact for fact in call.told_against() if fact != detail)
     return call_events.ToolCallDropped(
-        choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail
+        choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail, facts
     )
 
 
@@ -112,13 +113,13 @@ def type_anew(choice: Choice, events: list[Event]) -> None:
         events[place] = replace(event, typed=verdict.value)
 
 
-def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
+def _objection(choice: Choice, call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     """Return the objection to the call that comes before its text is read, by precedence."""
     if call.name is None and call.refusal not in _BEFORE_NAME and call.source is None:
         return "nameless", "no name came before the call ended"
     if call.refusal is not None and call.refusal in _LIMITS:
-        return call.refusal, call.detail
-    if call.hole:
+        return call.refusal, _limit_detail(choice, call)
+    if call.lacks_text:
         return "incomplete_input", "argument text that could belong to this call was lost"
     if call.cut:  # whatever its text: some servers close the JSON of calls that they cut
         return "truncated", "the wire itself calls this call incomplete"
@@ -129,6 +130,10 @@ def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     return None if call.refusal is None else (call.refusal, call.detail)
 
 
+def _limit_detail(choice: Choice, call: Call) -> str:
+    return f"{choice.n_overflow} calls {call.detail}" if call.refusal == "too_many_calls" else call.detail
+
+
 def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
     """Return the drop of a call without text that may have lost it; None if there is evidence that it has none."""
     against = _against_silence(choice, call) if ended == "clean" and call.blank else None
@@ -137,15 +142,15 @@ def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
 
 def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:
     """Return why a call without text, or with an empty text, cannot be a call without arguments."""
-    if choice.unclaimed and not call.slotted:
+    if choice.text_elsewhere and not call.slotted:
         return "ambiguous", "its text may have come in another choice"
-    if choice.lost and (call.empty or not call.slotted):
+    if choice.lost_text and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"
     if choice.orphans and call.rank < HYDRATION:
         return "incomplete_input", "text that could be its own has no owner"
-    if call.left and choice.reason != "tool_calls":
+    if call.role_repeated and choice.reason != "tool_calls":
         return "incomplete_input", "who speaks was said again after it began, and no reason promised calls"
-    if not (call.evidenced or call.closed or call.holds_object):
+    if not (call.end_shown or call.closed or call.holds_object):
         return "incomplete_input", "no text came for it, and nothing said that it ended"
     return None
 
@@ -164,7 +169,7 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
             (fragments, verdict) if verdict.reason is None else _second_reading(choice, call, ended, verdict)
         )
     verdict = read_arguments(call.restated, ended, choice.policy, choice.limits)
-    if not fragments or call.healed or call.rank == OBJECT or fragments == call.restated:
+    if not fragments or call.restored or call.rank == OBJECT or fragments == call.restated:
         return call.restated, verdict
     extends = call.restated.startswith(fragments)
     if extends and verdict.status == "exact":

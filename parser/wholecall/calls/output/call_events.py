@@ -208,6 +208,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
         name: the wire's name, None where it sent none.
         raw_arguments: the argument text as it arrived (cut at `Limits.max_raw_bytes` for oversized calls).
         detail: a sentence for people; it never holds argument text.
+        facts: what else in the stream speaks against the call, in the order in which it came; also for people.
     """
 
     type: ClassVar[Literal["tool_call_dropped"]] = "tool_call_dropped"
@@ -220,6 +221,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", t
     raw_arguments: str
     reason: DropReason
     detail: str = ""
+    facts: tuple[str, ...] = ()
 
     @property
     def is_answerable(self) -> bool:

@@ -127,6 +127,7 @@ function notesOf(call) {
   const notes = element("div", "notes chips");
   if (call.touched && call.change.replaced) notes.append(chip("odd", "this frame replaced the text"));
   if (call.hole) notes.append(chip("odd", "text that may be its was lost"));
+  for (const fact of call.event?.facts ?? []) notes.append(chip("odd", fact));
   for (const flag of call.flags) notes.append(chip("odd", flag === "from_text" && call.format ? `${flag} (${call.format})` : flag));
   for (const edit of call.end ? call.end.edits : []) notes.append(chip("edit", `${edit.kind} at character ${edit.offset}`));
   return notes;

@@ -161,7 +161,7 @@ class _Seen:
         self._id: str | None = None
         self._name: str | None = None
         self._flags: set[Flag] = set()
-        self._hole = False
+        self._lacks_text = False
         self._parts: list[str] = []  # the text in force, as it was reported
         self._size = 0  # its characters
         self._fragments = 0  # characters of the fragments
@@ -180,11 +180,11 @@ class _Seen:
             "added": added,
             "replaced": replaced,
             "flags": tuple(sorted(new_flags)),
-            "hole": call.hole and not self._hole,
+            "hole": call.lacks_text and not self._lacks_text,
             "text_format": (call.extra or {}).get("text_format") if before is None else None,
             **_outcome(end),
         }
-        self._phase, self._hole = _phase(call), call.hole
+        self._phase, self._lacks_text = _phase(call), call.lacks_text
         self._flags |= new_flags
         self.is_over = end is not None
         if before == self._phase and not any(facts.values()):
