@@ -247,7 +247,7 @@ def test_speech_is_told_and_kept(of: Piecewise, texts: list[str]) -> None:
         assembler.advance([delta])
     assembler.keep()
     [choice] = assembler.turns[-1].choices.values()
-    waiting = [piece for said in (choice.text, *choice.reasoning) for piece in said._pieces]
+    waiting = [piece for said in (choice.content.text, *choice.content.reasoning) for piece in said._pieces]
     events, view = assembler.take()[1:], assembler.snapshot()
 
     assert [] == waiting

@@ -54,7 +54,7 @@ def test_a_call_has_a_number_once() -> None:
     """A call that is announced again at its number, with the id of its item, stays the only one there."""
     choice = after(C, CallSeen(0, 0, "j", None, "f"), text_at(0, A))
 
-    assert ([0], A) == ([place_of(choice, call) for call in choice.slots[0]], choice.calls[0].text)
+    assert ([0], A) == ([place_of(choice, call) for call in choice.slots.at[0]], choice.calls[0].text)
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(1, [0]), (2, [0, 1]), (3, [0, 1, 2])])
@@ -62,7 +62,7 @@ def test_a_call_has_no_more_numbers_than_labels(limit: int, expected: list[int])
     """A call that is announced at more and more numbers is found at the first ones, up to the limit of labels."""
     more = [seen(index, "c", "f") for index in (1, 2, 3)]
 
-    assert expected == list(after(C, *more, limits=Limits(max_aliases=limit)).slots)
+    assert expected == list(after(C, *more, limits=Limits(max_aliases=limit)).slots.at)
 
 
 def test_text_is_that_of_the_call_that_begins_at_its_number() -> None:

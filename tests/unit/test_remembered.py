@@ -201,7 +201,7 @@ def test_a_call_that_opens_again_and_again_is_kept_once() -> None:
         parser.feed(b'9:{"toolCallId":"c","toolName":"t%d","args":{"a":1}}\n' % number)
     choice = parser._assembler._choices[0]
 
-    assert len(choice.opened) + len(choice.fresh) < 100
+    assert len(choice.slots.opened) + len(choice.slots.fresh) < 100
 
 
 @pytest.mark.parametrize("size", [1, 6, 5000])

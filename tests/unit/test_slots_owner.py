@@ -246,9 +246,9 @@ def test_text_under_an_id_is_that_of_the_call_which_is_announced() -> None:
     assert [Got("d", "g", A)] == bound(early, begun(1, "d", "g", "j"), closed(1))
     assert [Got("d", "g", A)] == bound(early, begun(7, "d", "g", "j"), closed(7))
     taken = after(*ITEMS, piece(1, A, "i"))
-    assert [[0]] == [[taken.calls.index(call) for call in taken.by_id["i"]]]
+    assert [[0]] == [[taken.calls.index(call) for call in taken.labels.by_id["i"]]]
     unlabelled = after(piece(1, A))
-    assert not unlabelled.by_id
+    assert not unlabelled.labels.by_id
 
 
 def test_white_space_is_no_text() -> None:

@@ -27,6 +27,7 @@ from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice
 from wholecall.machine.readings.partitions import Piece
 from wholecall.machine.record import Record
+from wholecall.machine.tables import LabelTable, SlotTable
 from wholecall.stream.snapshots.rows import Reading, Writing, decoded, encoded
 from wholecall.stream.snapshots.shapes import folded, kept_by, row_of, shape_of, unfolded
 
@@ -566,12 +567,12 @@ def test_choices_are_where_they_say(name: str) -> None:
         ToolCallParser.restore(resealed(inside))
 
 
-@pytest.mark.parametrize("labels", ["slots", "by_id"])
-def test_labels_have_calls(labels: str) -> None:
+@pytest.mark.parametrize(("table", "labels"), [(SlotTable, "at"), (LabelTable, "by_id")])
+def test_labels_have_calls(table: type, labels: str) -> None:
     """A label that came is the label of some call."""
     inside = opened(snapshot())
-    (row,) = [row for row in inside[2] if len(row) == 1 + len(kept_by(Choice))]
-    row[_place(Choice, labels)] = {"call_7": []}
+    (row,) = [row for row in inside[2] if inside[0][row[0]] == shape_of(table)]
+    row[_place(table, labels)] = {"call_7": []}
 
     with pytest.raises(BadSnapshot, match="Choice: a label has no call"):
         ToolCallParser.restore(resealed(inside))

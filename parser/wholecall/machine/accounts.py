@@ -32,7 +32,7 @@ _MOST = 64  # calls of a choice, orphans among them, that are compared with each
 
 def account(choice: Choice, *, ended: bool) -> None:
     """Let those orphans of a choice vanish that its calls account for; `ended` means that no more of it can come."""
-    if not choice.orphans or choice.overflow is not None or len(choice.calls) > _MOST:
+    if not choice.slots.orphans or choice.overflow is not None or len(choice.calls) > _MOST:
         return
     orphans = [call for call in choice.calls if call.orphan and not call.is_over]
     if any(orphan.size and orphan.restated is not None for orphan in orphans):
@@ -44,14 +44,16 @@ def account(choice: Choice, *, ended: bool) -> None:
     told, owned = _accounts([orphan for orphan in orphans if orphan.tentative], calls, places)
     for orphan, call in told.items():
         if call.rank < DONE and not call.is_over:
-            is_only = len(calls) == 1 and orphan is choice.orphans.get(None)  # and no label says otherwise
+            is_only = len(calls) == 1 and orphan is choice.slots.orphans.get(
+                None
+            )  # and no label says otherwise
             if not is_only and (call.empty or not _same(orphan, call)):
                 call.flags.add("bound_by_order")
             phases.advance(choice, call, "whole", (sameness.text_of(orphan), DONE))
     for orphan in (*told, *owned):
         orphan.orphan = False  # the rest is a tentative call, which no event reports
     if not any(orphan.orphan for orphan in orphans):
-        choice.orphans.clear()
+        choice.slots.orphans.clear()
         for call in calls:
             if call.rank >= HYDRATION or not any(_same(orphan, call) for orphan in orphans):
                 call.note("accounted")

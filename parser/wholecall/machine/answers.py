@@ -30,13 +30,13 @@ def answer_of(choice: Choice) -> Answer | None:
     """Return the answer of a choice with its text so far, None if no value was requested."""
     answer = choice.answer
     if answer is not None:
-        answer.gather(choice.text.text, choice.places, choice.limits)
+        answer.gather(choice.content.text.text, choice.content.places, choice.options.limits)
     return answer
 
 
 def begin_message(choice: Choice) -> None:
     """Note that another message of the turn begins."""
-    answer, wanted = answer_of(choice), choice.wanted
+    answer, wanted = answer_of(choice), choice.options.wanted
     if answer is not None and answer.end_message() and wanted is not None and wanted.is_live:
         choice.out.add_piece(OutputProgress, choice.turn, choice.number, ())
 
@@ -49,7 +49,7 @@ def spoil(choice: Choice) -> None:
 
 def conclude(choice: Choice, ended: Ended) -> None:
     """Set the result of the answer of a choice whose turn has ended, and whose calls have their verdicts."""
-    answer, wanted = answer_of(choice), choice.wanted
+    answer, wanted = answer_of(choice), choice.options.wanted
     if answer is None or wanted is None:
         return
     raw = answer.give()
@@ -60,7 +60,7 @@ def conclude(choice: Choice, ended: Ended) -> None:
             answer.said = OutputDropped(choice.turn, choice.number, reason, detail, raw)
             return
     place = choice.turn, choice.number
-    answer.said = accept_output(raw, wanted.check, choice.policy, choice.limits, *place)
+    answer.said = accept_output(raw, wanted.check, choice.options.policy, choice.options.limits, *place)
 
 
 def type_answer_anew(choice: Choice) -> None:
@@ -69,10 +69,10 @@ def type_answer_anew(choice: Choice) -> None:
     Raises:
         ValueError: the type does not take it any more.
     """
-    answer, wanted = choice.answer, choice.wanted
+    answer, wanted = choice.answer, choice.options.wanted
     if answer is None or wanted is None or wanted.check is None or not isinstance(answer.said, Output):
         return
-    again = accept_output(answer.said.raw_text, wanted.check, choice.policy, choice.limits)
+    again = accept_output(answer.said.raw_text, wanted.check, choice.options.policy, choice.options.limits)
     if not isinstance(again, Output):
         raise ValueError(  # noqa: TRY004 - of a snapshot
             "the type of the output does not take an answer that it took; is it the same?"
@@ -108,7 +108,7 @@ def _is_cut(_: Choice, __: Answer, ended: Ended) -> bool:
 
 
 def _has_no_end(choice: Choice, _: Answer, ended: Ended) -> bool:
-    return ended == "open" or (choice.reason is None and choice.policy.require_reason)
+    return ended == "open" or (choice.reason is None and choice.options.policy.require_reason)
 
 
 def _is_malformed(choice: Choice, _: Answer, __: Ended) -> bool:

@@ -90,7 +90,7 @@ class Assembler(Turns):
         """Join the texts for a snapshot, whether they were read before or not."""
         for turn in self.turns:
             for choice in turn.choices.values():
-                choice.join()
+                choice.content.join()
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
@@ -130,9 +130,9 @@ class Assembler(Turns):
             if choice is None:
                 return False
             if type(of) is deltas.Fragment:
-                call = choice.fast.get(of.index)
+                call = choice.labels.fast.get(of.index)
             elif type(of) is deltas.Slot:
-                call = choice.fast_slots.get(of.index)
+                call = choice.slots.fast.get(of.index)
                 if call is not None and (
                     of.alias != call.fast_alias or (of.id is not None and of.id != call.id)
                 ):
@@ -164,11 +164,11 @@ class Assembler(Turns):
             return False
         if type(of) is deltas.ReasoningFragment:
             self._said, self._to_event = (
-                choice.block_of(of),
+                choice.content.block_of(of),
                 partial(ReasoningDelta, choice.turn, choice.number),
             )
         else:
-            self._said, self._to_event = choice.text, partial(TextDelta, choice.turn, choice.number)
+            self._said, self._to_event = choice.content.text, partial(TextDelta, choice.turn, choice.number)
         self._last, self._last_call = of, None
         return True
 
@@ -254,7 +254,7 @@ class Assembler(Turns):
 
     def _having(self, id: str) -> Choice | None:
         """Return the choice that has a call of an id: a choice of this turn, else the last of those that ended."""
-        here = (choice for choice in self._choices.values() if id in choice.by_id)
+        here = (choice for choice in self._choices.values() if id in choice.labels.by_id)
         return next(here, None) or self._over.get(id)
 
     def _answered(self, delta: deltas.CallAnswered) -> None:

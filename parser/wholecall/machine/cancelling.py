@@ -33,7 +33,7 @@ def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
     """
     if choice is None:
         return not delta.answered
-    calls = choice.by_id.get(delta.id, [])
+    calls = choice.labels.by_id.get(delta.id, [])
     if delta.answered:
         calls = [call for call in calls if _is_out(choice, call)]
         if not calls:
@@ -73,10 +73,9 @@ def _withdraw(
 ) -> None:
     """Drop those of the calls that were not emitted; `cancelled` are the ids by the numbers of the emitted calls."""
     choice.cancelled.update(cancelled)
-    before, choice.abort_detail = choice.abort_detail, detail
     for call in calls:
+        call.note("aborted", detail=detail)
         phases.advance(choice, call, "end", "aborted")
-    choice.abort_detail = before
     choice.waiting = [
         (call, [verdicts.drop(choice, call, "aborted", detail)])
         if call in calls and call.dropped is None and call.kind != "server"
@@ -94,6 +93,6 @@ def _is_out(choice: Choice, call: Call) -> bool:
         return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled
     call.kind = "server"
     if call.closed:
-        choice.held = None if choice.held is call else choice.held
+        choice.slots.held = None if choice.slots.held is call else choice.slots.held
         phases.advance(choice, call, "close", False)
     return False

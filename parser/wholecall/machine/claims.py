@@ -6,7 +6,7 @@ open calls, and the last call that was open.
 
 Argument text whose call cannot be determined has no *owner*. It is collected by an *orphan*: a call without a name and
 without a slot, which ends as a dropped call, so that users see the text. Which text has an owner is decided in `slots`;
-here are the operations that change `Choice.slots`, `Choice.orphans` and the open calls.
+here are the operations that change the `SlotTable`: its slots, its orphans, its open calls.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def orphan_of(choice: Choice, index: Index | None, text: str, *, is_named: bool)
 
     Text under an id may be that of a call which is announced later, so it has a number, and does not vanish.
     """
-    orphan = choice.orphans.get(index)
+    orphan = choice.slots.orphans.get(index)
     is_over = orphan is not None and orphan.complete and text.lstrip().startswith("{")
     if orphan is None or orphan.is_over or is_over:
-        orphan = choice.orphans[index] = choice.open("function", slotted=True, tentative=not is_named)
+        orphan = choice.slots.orphans[index] = choice.open("function", slotted=True, tentative=not is_named)
         orphan.orphan = orphan is not choice.overflow
     return orphan
 
@@ -46,7 +46,7 @@ def adopt(choice: Choice, orphan: Call) -> None:
     """Make an orphan that has got its name an ordinary call."""
     orphan.orphan = False
     show(choice, orphan)
-    choice.orphans = {index: call for index, call in choice.orphans.items() if call is not orphan}
+    choice.slots.orphans = {index: call for index, call in choice.slots.orphans.items() if call is not orphan}
     choice.reopen(orphan)
 
 
@@ -71,33 +71,33 @@ def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> Non
 
 def claim_slot(choice: Choice, call: Call, index: Index) -> None:
     """Let the call be found by the number of a slot, next to other open calls there."""
-    claimants = choice.slots.get(index, ())
-    if call in claimants or call.n_slots >= choice.max_labels:
+    claimants = choice.slots.at.get(index, ())
+    if call in claimants or call.n_slots >= choice.options.max_labels:
         return
-    choice.slots[index] = [*(other for other in claimants if other.opened), call]
+    choice.slots.at[index] = [*(other for other in claimants if other.opened), call]
     call.slot = index
     call.n_slots += 1
-    choice.fast_slots.pop(index, None)
+    choice.slots.fast.pop(index, None)
 
 
 def at_slot(choice: Choice, index: Index | None) -> list[Call]:
     """Return the open calls at a slot; if none is open, its last call, where that can be meant."""
-    claimants = choice.slots.get(index)
+    claimants = choice.slots.at.get(index)
     if claimants is None:
         return []
     last = claimants[-1]
     if len(claimants) == 1 and last.opened:
         return claimants
     opened = [call for call in claimants if call.opened]
-    return opened or ([] if last.block and choice.n_open else [last])
+    return opened or ([] if last.block and choice.slots.n_open else [last])
 
 
 def begin_again(choice: Choice) -> None:
     """Note that the message starts again from its beginning: open calls were cut, and slots are assigned again."""
-    choice.round += 1
-    choice.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
-    choice.slots.clear()
-    for call in choice.opened:
+    choice.slots.round += 1
+    choice.slots.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
+    choice.slots.at.clear()
+    for call in choice.slots.opened:
         if call.opened or call.lacks_text:
             call.note("lost_text", detail="the message started again while it was open")
         choice.shut(call)

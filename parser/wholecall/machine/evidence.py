@@ -36,6 +36,7 @@ FactKind = Literal[
     "reasoned",
     "end_shown",
     "came_whole",
+    "aborted",
     "dropped",
     "started_over",
     "read_again",
@@ -48,6 +49,7 @@ _VOIDS: Final[dict[FactKind, tuple[FactKind, ...]]] = {
     "permitted": ("refused",),
     "reopened": ("closed",),
     "started_over": ("lost_text", "orphan_text", "restored"),
+    "aborted": ("aborted",),  # the last detail counts
     "read_again": ("reasoned", "end_shown"),
 }
 _AGAINST: Final[dict[FactKind, str]] = {
@@ -125,6 +127,12 @@ class Evidence:
     def lost_text(self) -> bool:
         """Whether text was lost that could be its own."""
         return "lost_text" in self._in_force
+
+    @property
+    def aborted(self) -> str:
+        """Why the call, or the turn, was aborted, in words; empty if it was not."""
+        aborted = self._in_force.get("aborted")
+        return "" if aborted is None else aborted.detail
 
     @property
     def text_elsewhere(self) -> bool:

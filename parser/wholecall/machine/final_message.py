@@ -120,7 +120,7 @@ def _has_text(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
 
 def _has_value(choice: Choice, one: Meant, whole: CallWhole, _: set[str]) -> bool:
     values = [
-        ladder.read_arguments(text, "clean", choice.policy, choice.limits).arguments
+        ladder.read_arguments(text, "clean", choice.options.policy, choice.options.limits).arguments
         for text in (one.text, whole.text)
     ]
     return None not in values and equal.same_value(*values)

@@ -23,7 +23,7 @@ _MOST = 256  # calls and events of one choice that are searched for the same cal
 
 def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
     """Emit the events that end a call, or keep them until the turn ends if the policy says so."""
-    if choice.holds:
+    if choice.options.holds:
         choice.waiting.append((call, events))
     else:
         _emit(choice, call, events)
@@ -45,7 +45,7 @@ def release(choice: Choice) -> None:
 def _objection_to_all(
     choice: Choice, waiting: list[tuple[Call, list[Event]]]
 ) -> tuple[DropReason, str] | None:
-    policy = choice.policy
+    policy = choice.options.policy
     if policy.require_reason and choice.reason is None:
         return "unterminated", "no reason came for the turn's end, and the policy wants one"
     if policy.truncated_turn == "drop" and choice.reason in CUT_REASONS:
@@ -63,7 +63,7 @@ def _objection_to_all(
 
 def _emit(choice: Choice, call: Call, events: list[Event]) -> None:
     told = choice.out.told
-    beside = [] if call.own or call.id is None else choice.by_id.get(call.id, [])
+    beside = [] if call.own or call.id is None else choice.labels.by_id.get(call.id, [])
     if told.compares or len(beside) > 1:
         here = _beside(choice, call, beside)
         if told.holds_event(choice.place, call, events[-1], here):  # its id came too late to withhold it

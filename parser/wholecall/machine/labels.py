@@ -31,7 +31,7 @@ def bind(choice: Choice, delta: Labelled) -> Call | None:
     slot = _slot_of(choice, delta)
     if slot is not None:
         return slot
-    if choice.record is None:
+    if choice.labels.record is None:
         if not (delta.id or delta.name or delta.text):
             _mark_bare(choice, delta)
             return None
@@ -46,8 +46,8 @@ def begin_record(choice: Choice) -> None:
     """Start the record of a choice whose labels are odd, with its fragments so far."""
     own = (call for call in choice.calls if call is not choice.overflow)
     calls = (call for call in own if is_labelled(call) and not call.dropped)
-    choice.record = Record(calls, turns=choice.turns)
-    choice.fast.clear()
+    choice.labels.record = Record(calls, turns=choice.labels.alternated)
+    choice.labels.fast.clear()
 
 
 # Slots: indices that a dialect assigned, and calls that were found by slot.
@@ -56,14 +56,14 @@ def begin_record(choice: Choice) -> None:
 def _slot_of(choice: Choice, delta: Labelled) -> Call | None:
     """Return the call of an index that the dialect assigned, or a slotted call that has this id or index; else None."""
     index = delta.index
-    call = choice.by_index.get(index) if index is not None else None
+    call = choice.labels.by_index.get(index) if index is not None else None
     if type(index) is str:
         if not (delta.id or delta.name or delta.text):
             return call
         call = call or _begun(choice, delta)
         return _learnt(choice, call, delta)
-    if call is None and delta.id in choice.by_id:
-        call = choice.by_id[delta.id][-1]
+    if call is None and delta.id in choice.labels.by_id:
+        call = choice.labels.by_id[delta.id][-1]
     if call is None or is_labelled(call) or call.dropped:
         return None
     return _learnt(choice, call, delta)
@@ -90,7 +90,7 @@ def _begun(choice: Choice, delta: Labelled) -> Call:
 
 def _mark_bare(choice: Choice, delta: Labelled) -> None:
     """Note on a call without text that a fragment without labels and text came."""
-    call = choice.by_index.get(delta.index) if delta.index is not None else None
+    call = choice.labels.by_index.get(delta.index) if delta.index is not None else None
     if call is not None and call.empty:
         call.bare = True
 
@@ -100,7 +100,7 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
     index, id = delta.index, delta.id
     if index is None or index == INVALID_INDEX:
         return None
-    call = choice.by_index.get(index)
+    call = choice.labels.by_index.get(index)
     if call is None:
         return _opened(choice, delta)
     if call.is_over and id is not None and id == call.id and not _other_name(delta, call):
@@ -119,24 +119,24 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
         ):
             return None
         call.labelled += len(delta.text) if id is not None else 0
-        choice.turns = choice.turns or call is not choice.latest
+        choice.labels.alternated = choice.labels.alternated or call is not choice.labels.latest
     return call
 
 
 def _opened(choice: Choice, delta: Labelled) -> Call | None:
     """Open a call at a new index; None if it has no name, or no own id where the others have one."""
-    latest = choice.latest
+    latest = choice.labels.latest
     if choice.overflow is not None:
         return choice.overflow if delta.name is None else choice.open(delta.kind)
     if delta.name is None:
         return None
-    if delta.id in choice.by_id or (latest is not None and (latest.id is None) != (delta.id is None)):
+    if delta.id in choice.labels.by_id or (latest is not None and (latest.id is None) != (delta.id is None)):
         return None
     call = _begun(choice, delta)
     if call.refusal is not None:  # the call that represents all beyond the limit
         return call
-    choice.latest, call.head = call, len(delta.text)
-    choice.fast.clear()  # so the next fragment of an earlier call shows that they alternate
+    choice.labels.latest, call.head = call, len(delta.text)
+    choice.labels.fast.clear()  # so the next fragment of an earlier call shows that they alternate
     return _learnt(choice, call, delta)
 
 
@@ -145,7 +145,7 @@ def _opened(choice: Choice, delta: Labelled) -> Call | None:
 
 def _recorded(choice: Choice, delta: Labelled) -> Call | None:
     """Keep the fragment, and return the call in which it is shown."""
-    record = choice.record
+    record = choice.labels.record
     assert record is not None
     if delta.index == INVALID_INDEX:
         choice.anomalies.add("invalid_index")
@@ -155,7 +155,7 @@ def _recorded(choice: Choice, delta: Labelled) -> Call | None:
     goes_on = record.goes_on(delta)
     call = record.shown[-1] if goes_on else _guessed(choice, record, delta)
     record.add(delta, call, goes_on=goes_on, spoilt=choice.replaced and "\ufffd" in delta.text)
-    limit = choice.limits.max_total_arguments_bytes
+    limit = choice.options.limits.max_total_arguments_bytes
     if limit is not None and record.size > limit:
         record.drop()
         for held in choice.calls:
@@ -167,8 +167,8 @@ def _recorded(choice: Choice, delta: Labelled) -> Call | None:
 def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
     """Return the call to which a fragment most likely belongs in the end, opened if necessary."""
     index = None if delta.index == INVALID_INDEX else delta.index
-    here = choice.by_index.get(index) if index is not None else None
-    known = choice.by_id[delta.id][-1] if delta.id in choice.by_id else None
+    here = choice.labels.by_index.get(index) if index is not None else None
+    known = choice.labels.by_id[delta.id][-1] if delta.id in choice.labels.by_id else None
     last = record.shown[-1] if record.shown else None
     fits = here is not None and (here.id is None or (known is not None and delta.id in here.aliases))
     call = (here if fits else known) or here or last
@@ -190,7 +190,8 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
             record.doubtful = True
     if opens:
         call = choice.open(delta.kind, tentative=record.doubtful, id=delta.id)
-    return call if call is choice.overflow else _learnt(choice, call, delta)
+    is_beyond = call is choice.overflow
+    return call if is_beyond else _learnt(choice, call, delta)
 
 
 def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) -> bool:
@@ -239,5 +240,5 @@ def _may_be_named(choice: Choice, call: Call, name: str) -> bool:
     assert call.name is not None
     if not call.empty or call.phase != "pending" or call.tentative:
         return False
-    old, new, tools = call.name.strip(), name.strip(), choice.tools
+    old, new, tools = call.name.strip(), name.strip(), choice.options.tools
     return tools is None or not (old in tools and new in tools and not tools.begins(old + new))

@@ -89,9 +89,9 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
 def public_name(choice: Choice, name: str) -> str:
     """Return the name that events carry."""
     name = final_name(name)
-    if choice.tools is None:
+    if choice.options.tools is None:
         return _untagged(name)
-    return choice.tools.named(name) if choice.policy.tool_names == "normalised" else name
+    return choice.options.tools.named(name) if choice.options.policy.tool_names == "normalised" else name
 
 
 # The functions that change phases.
@@ -167,7 +167,7 @@ def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
     has_text = call.restated is not None or bool(call.text)
     if ended == "length":
         return has_text and not call.slotted
-    return ended == "clean" or (ended == "open" and has_text and not choice.policy.require_terminal)
+    return ended == "clean" or (ended == "open" and has_text and not choice.options.policy.require_terminal)
 
 
 # Actions: names.
@@ -177,7 +177,7 @@ def _learn_name(choice: Choice, call: Call, name: str) -> None:
     if call is choice.overflow and call.name is not None:
         return
     call.name = name if call.name is None else _joined(choice, call, call.name, name)
-    limit = choice.limits.max_name_chars
+    limit = choice.options.limits.max_name_chars
     if limit is not None and len(call.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
         call.name = call.name[:limit]
@@ -198,13 +198,13 @@ def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
         if final_name(old) != final_name(new):
             call.refuse("ambiguous", "one id came under two names")
         return old
-    if choice.tools is None:
+    if choice.options.tools is None:
         return _merged(call, old, new)
-    known = choice.tools.joined(old.strip(), new.strip())
+    known = choice.options.tools.joined(old.strip(), new.strip())
     if known is None:
         call.refuse("ambiguous", "two names of tools came for one call")
         return old
-    if known not in choice.tools:
+    if known not in choice.options.tools:
         return _merged(call, old, new)
     if known not in (old.strip(), new.strip()):
         call.flags.add("name_joined")

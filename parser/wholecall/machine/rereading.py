@@ -41,7 +41,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
         return False
     for call in choice.calls:
         call.orphan, call.original = False, None
-    choice.orphans.clear()
+    choice.slots.orphans.clear()
     give(choice, record, meant, list(choice.calls))
     for call in choice.calls:
         call.slotted = True
@@ -83,13 +83,15 @@ def _shown(piece: Marked, waiting: list[Call], latest: Call) -> Call:
 
 def _read(text: str, *, has_ends: bool, choice: Choice) -> Verdict:
     """Return the verdict on a text; no text at all means no arguments only if ends show that calls are whole."""
-    return read_arguments(text, "clean" if text or has_ends else "open", choice.policy, choice.limits)
+    return read_arguments(
+        text, "clean" if text or has_ends else "open", choice.options.policy, choice.options.limits
+    )
 
 
 def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     has_ends = delta.chunked or bool(delta.listed) or any(piece.mark == "E" for piece in delta.pieces)
     read = partial(_read, has_ends=has_ends, choice=choice)
-    known = None if choice.tools is None else choice.tools.__contains__
+    known = None if choice.options.tools is None else choice.options.tools.__contains__
     pieces = marked.MarkedRecord(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
     listed = [(whole.name, whole.text) for whole in delta.listed]
     solution = marked.solve_marked(pieces, read, known=known, listed=listed)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the call that a final message restates: by id, else by alias, else the call that fits best."""
     for label in (delta.id, delta.alias):
-        claimants = choice.by_id.get(label, []) if label is not None else []
+        claimants = choice.labels.by_id.get(label, []) if label is not None else []
         if claimants and all(map(_is_listed, claimants)):
             return _listed_again(choice, delta)
         named = [call for call in claimants if _may_be_restated(call, delta)]
@@ -45,7 +45,7 @@ def _is_listed(call: Call) -> bool:
 
 def _listed_again(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the same call of the final message at hand, if it is listed once more."""
-    claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
+    claimants = choice.labels.by_id.get(delta.id, ()) if delta.id is not None else ()
     same = (
         call
         for call in claimants
@@ -80,7 +80,7 @@ def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | Non
         return None
     best = max(fit for fit, _ in fits)
     equals = [call for fit, call in fits if fit == best]
-    here = choice.slots.get(delta.index, ())
+    here = choice.slots.at.get(delta.index, ())
     return next((call for call in equals if call in here), equals[0])
 
 
@@ -132,7 +132,7 @@ def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | Non
 
 
 def _by_label(choice: Choice, whole: CallWhole, left: list[Call]) -> Call | None:
-    claimants = choice.by_id.get(whole.id or "", []) or choice.by_id.get(whole.alias or "", [])
+    claimants = choice.labels.by_id.get(whole.id or "", []) or choice.labels.by_id.get(whole.alias or "", [])
     named = [call for call in claimants if call in left]
     return named[0] if len(named) == 1 else None
 

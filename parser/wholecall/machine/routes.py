@@ -4,7 +4,7 @@ Theory of operation. There is one function per kind of delta that belongs to a c
 holds them. Each first finds the call: `labels` finds it for deltas with labels (chat), `slots` for deltas with slots,
 `restating` for final messages. Then it takes over ids, flags and the like, and lets `phases.advance` change the call.
 
-A call that the wire closed is often not ended at once: it is *held* (`Choice.held`), because the next block may show
+A call that the wire closed is often not ended at once: it is *held* (`SlotTable.held`), because the next block may show
 that the labels were wrong. It is released, and ends, when the next call begins or ends, or when the finish reason
 comes. Also decided here is when a restated text *heals* a call of which text was lost (`_heals`).
 
@@ -24,7 +24,6 @@ from wholecall.machine import (
     answers,
     cancelling,
     claims,
-    content,
     duplicates,
     labels,
     restating,
@@ -84,7 +83,7 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
 
 def _slot(choice: Choice, delta: deltas.Slot) -> None:
     call = slots.owner(choice, delta)
-    held = choice.held
+    held = choice.slots.held
     if held is not None and call.name is None and held.blank:
         held.note("lost_text", detail="text without a name came after its end")
     _take_text(choice, call, delta.text)
@@ -115,8 +114,8 @@ def _announced(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) 
 
 
 def _call_whole(choice: Choice, delta: deltas.CallWhole) -> None:
-    if delta.rank == deltas.HYDRATION and choice.record is not None and type(delta.index) is not str:
-        choice.record.restated.append(delta)
+    if delta.rank == deltas.HYDRATION and choice.labels.record is not None and type(delta.index) is not str:
+        choice.labels.record.restated.append(delta)
         return
     if delta.rank == deltas.HYDRATION:
         call = restating.find_restated(choice, delta) or _opened(choice, delta)
@@ -222,14 +221,14 @@ def _opened(
 ) -> Call:
     """Open a call, and release the held one, unless the new call has no name and may continue the held one."""
     _take_over_told(choice, delta)
-    held = choice.held
+    held = choice.slots.held
     if (
         held is not None
         and held.empty
         and held.id is not None
         and (held.id, held.name) == (delta.id, delta.name)
     ):
-        choice.held = None  # it may come again with its text: the end of the message decides
+        choice.slots.held = None  # it may come again with its text: the end of the message decides
     elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
     restated = isinstance(delta, deltas.CallWhole) and delta.rank == deltas.HYDRATION
@@ -281,7 +280,7 @@ def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
     if delta.of_text:
         call = slots.named_by(choice, delta)
     else:
-        labelled = choice.by_index.get(delta.index) if type(delta.index) is str else None
+        labelled = choice.labels.by_index.get(delta.index) if type(delta.index) is str else None
         call = labelled or slots.ended_by(choice, delta)
     if call is None:
         return
@@ -299,7 +298,7 @@ def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
         call.note("closed")
         choice.shut(call)
         if not (call.beside and call.block):  # otherwise the labels of the others may still prove wrong
-            choice.held = call
+            choice.slots.held = call
 
 
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
@@ -315,7 +314,7 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
 
 
 def _release_others(choice: Choice, call: Call) -> None:
-    if choice.held is not call:
+    if choice.slots.held is not call:
         _release_held(choice)
 
 
@@ -330,7 +329,7 @@ def _call_refused(choice: Choice, delta: deltas.CallRefused) -> None:
 
 def _release_held(choice: Choice) -> None:
     """End the held call: the next block begins or ends, so it was whole."""
-    held, choice.held = choice.held, None
+    held, choice.slots.held = choice.slots.held, None
     if held is not None:
         _close(choice, held, truncated=False)
 
@@ -361,24 +360,24 @@ def _call_written(choice: Choice, delta: deltas.CallWritten) -> None:
 
 
 def _text_began(choice: Choice, _delta: deltas.TextBegan) -> None:
-    content.begin_text(choice)
+    choice.content.begin_text()
 
 
 def _kept(choice: Choice, delta: deltas.BlockKept) -> None:
-    content.keep(choice, delta)
+    choice.content.keep(delta)
 
 
 def _placed(choice: Choice, delta: deltas.CallPlaced) -> None:
-    content.place_call(choice, delta.id)
+    choice.content.place_listed(delta.id)
 
 
 def _text(choice: Choice, delta: deltas.TextFragment) -> None:
-    choice.text.add(delta.text)
+    choice.content.text.add(delta.text)
     choice.out.add_piece(TextDelta, choice.turn, choice.number, delta.text)
 
 
 def _reasoning(choice: Choice, delta: deltas.ReasoningFragment) -> None:
-    choice.block_of(delta).add(delta.text)
+    choice.content.block_of(delta).add(delta.text)
     if delta.text:
         choice.out.add_piece(ReasoningDelta, choice.turn, choice.number, delta.text)
 
@@ -429,10 +428,10 @@ def _end_whole(choice: Choice) -> None:
     """End the calls that are whole, because a reason came for the end of the turn."""
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     settling.doubt(choice, ended)
-    held, choice.held = choice.held, None
+    held, choice.slots.held = choice.slots.held, None
     for call in choice.calls:
         if call is not held:
-            if choice.record is None or not is_labelled(call):
+            if choice.labels.record is None or not is_labelled(call):
                 advance(choice, call, "finish", ended)
         elif ended == "length":  # a cut turn can close a block whose last members are missing
             advance(choice, call, "end", ended)
@@ -449,17 +448,17 @@ def reason_all(choices: Iterable[Choice], finish: deltas.Finish | None = None) -
             call.note("reasoned")
             if allowed if call.slotted else allowed_by_labels:
                 call.note("end_shown")
-        if choice.record is not None:
-            choice.record.n_reasoned = n = len(choice.record.pieces)
+        if choice.labels.record is not None:
+            choice.labels.record.n_reasoned = n = len(choice.labels.record.pieces)
             if allowed_by_labels:
-                choice.record.n_evidenced = n
+                choice.labels.record.n_evidenced = n
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
     """End every open call in order; `unreasoned` is the ending of those that began after the finish reason."""
     for call in sorted(choice.calls, key=attrgetter("number")):
         advance(choice, call, "end", ended if unreasoned is None or call.reasoned else unreasoned)
-    choice.held = None
+    choice.slots.held = None
     release(choice)
 
 

@@ -51,7 +51,9 @@ def doubt(choice: Choice, ended: Ended) -> None:
 
     A cut raises no doubt if no call of its turn may be emitted, or if one text only lacks its end.
     """
-    if choice.record is not None or not (ended == "clean" or ladder.passes(ended, choice.policy)):
+    if choice.labels.record is not None or not (
+        ended == "clean" or ladder.passes(ended, choice.options.policy)
+    ):
         return
     odd = [call for call in choice.calls if not _is_plain(call)]
     if odd and not (ended != "clean" and _is_cut(choice, *odd)):
@@ -60,7 +62,7 @@ def doubt(choice: Choice, ended: Ended) -> None:
 
 def _is_cut(choice: Choice, call: Call, *others: Call) -> bool:
     """Return whether one call with documented labels lacks its end, and nothing else is odd."""
-    return not others and strict.is_beginning(call.text, choice.limits)
+    return not others and strict.is_beginning(call.text, choice.options.limits)
 
 
 def _is_plain(call: Call) -> bool:
@@ -72,7 +74,7 @@ def _is_plain(call: Call) -> bool:
 def settle(choice: Choice, ended: Ended) -> None:
     """Give the calls of the choice the meaning of its record, if it has one."""
     doubt(choice, ended)
-    record, choice.record = choice.record, None
+    record, choice.labels.record = choice.labels.record, None
     if record is None:
         return
     record.close()
@@ -91,7 +93,7 @@ def settle_reasoned(choice: Choice) -> None:
     Calls whose labels are as documented ended with that reason; those of a record are equally sure, read as if no more
     came.
     """
-    record = choice.record
+    record = choice.labels.record
     if record is None or choice.reason is None or not record.n_reasoned:
         return
     record.begin_only()
@@ -133,8 +135,10 @@ def _refuse_all(choice: Choice, shown: list[Call]) -> None:
 
 
 def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
-    read = partial(ladder.read_arguments, ended="clean", policy=choice.policy, limits=choice.limits)
-    tools = choice.tools
+    read = partial(
+        ladder.read_arguments, ended="clean", policy=choice.options.policy, limits=choice.options.limits
+    )
+    tools = choice.options.tools
     known = None if tools is None else tools.__contains__
     solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
     out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.is_over} - {None}
@@ -168,9 +172,9 @@ def _facts(record: Record) -> list[tuple[int, str, str]]:
 def _started_over(choice: Choice, call: Call) -> str:
     """Clear the state of a shown call that the reading sets; return its text, which users saw if events reported it."""
     for alias in call.aliases:
-        others = [other for other in choice.by_id.pop(alias, ()) if other is not call]
+        others = [other for other in choice.labels.by_id.pop(alias, ()) if other is not call]
         if others:
-            choice.by_id[alias] = others
+            choice.labels.by_id[alias] = others
     shown = call.text
     call.start_over()
     choice.budget.release(call)
@@ -188,7 +192,9 @@ def _owners(
         if one.pieces and record.shown[one.pieces[0]].is_over:
             continue
         name = (
-            None if one.name is None else phases.public_name(choice, one.name[: choice.limits.max_name_chars])
+            None
+            if one.name is None
+            else phases.public_name(choice, one.name[: choice.options.limits.max_name_chars])
         )
         own = set(one.pieces)
         fits = [
@@ -216,11 +222,11 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
     anew = {call for call in texts if call.phase == "pending"} | {
         call for call, _ in owners if call.number < 0
     }
-    places = {number: place for place, (what, number) in choice.places if what == "call"}
+    places = {number: place for place, (what, number) in choice.content.places if what == "call"}
     old = {call: call.number for call in choice.calls}
     taken = {call.number for call in choice.calls if call not in anew}
     free = (number for number in count() if number not in taken)
-    choice.places = [at for at in choice.places if at[1][0] != "call" or at[1][1] in taken]
+    choice.content.places = [at for at in choice.content.places if at[1][0] != "call" or at[1][1] in taken]
     for call, one in owners:
         if call in anew:
             call.tentative, call.withheld = False, choice.out.told.knows(choice.place, _id(record, one))
@@ -230,12 +236,14 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
             began = record.shown[one.pieces[0]] if one.pieces else call
             call.appear(next(free))
             taken.add(call.number)
-            choice.places.append((places.get(old[began], choice.text.size), ("call", call.number)))
+            choice.content.places.append(
+                (places.get(old[began], choice.content.text.size), ("call", call.number))
+            )
     choice.n_numbered = max(taken, default=-1) + 1
     _fill(
         choice, [call for call in choice.calls if call in anew.difference(call for call, _ in owners)], taken
     )
-    choice.places.sort(key=lambda place: place[0])
+    choice.content.places.sort(key=lambda place: place[0])
 
 
 def _text(one: Meant) -> str:
@@ -281,7 +289,7 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
         call.note("end_shown")
     if not one.is_restated and choice.lost_text and not _stands_alone(record, one):
         call.note("lost_text", detail="text was lost, and its labels may be those of other calls")
-    limit = choice.limits.max_name_chars
+    limit = choice.options.limits.max_name_chars
     if limit is not None and one.name is not None and len(one.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
     if any(piece.spoilt for piece in pieces):

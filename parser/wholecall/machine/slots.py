@@ -37,7 +37,7 @@ _MOST_CANDIDATES = 16  # calls that are examined for one piece of text
 def owner(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> Call:
     """Return the call that a text belongs to: an orphan if it has no owner."""
     found = _labelled(choice, delta.id, delta.alias, delta.index)
-    if not found and delta.index not in choice.orphans:
+    if not found and delta.index not in choice.slots.orphans:
         found = _by_order(choice, delta)
     if len(found) > 1:
         found = [call for call in found if _may_go_on(call, delta.text)]
@@ -69,7 +69,7 @@ def refused_by(choice: Choice, delta: deltas.CallRefused) -> Call | None:
 
 def ended_by(choice: Choice, delta: deltas.CallClosed) -> Call | None:
     """Return the call that the wire ends; None if that is not an open call, or may be several."""
-    if delta.alias in choice.by_id or delta.index in choice.slots:
+    if delta.alias in choice.labels.by_id or delta.index in choice.slots.at:
         call = named_by(choice, delta)
         if call is not None and _is_next(call.elsewhere, delta.index):
             call.note("lost_text", detail="it ended under the index of text that has no start")
@@ -97,9 +97,9 @@ def announced(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call
 
 def is_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether a named start has no label that any call ever had, so that it can only begin another call."""
-    if not delta.begins or delta.name is None or delta.index in choice.slots or choice.unrepeated:
+    if not delta.begins or delta.name is None or delta.index in choice.slots.at or choice.slots.unrepeated:
         return False
-    by_id = choice.by_id
+    by_id = choice.labels.by_id
     return delta.id not in by_id and delta.alias not in by_id
 
 
@@ -112,7 +112,7 @@ def open_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
 
 def open_slot(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
     """Open a call with the delta's labels; a duplicate gets no number until it proves not to be a duplicate."""
-    earlier_calls = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
+    earlier_calls = _with_id(choice, delta) if delta.id is not None else choice.slots.at.get(delta.index, [])
     for earlier in earlier_calls if delta.begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
@@ -135,7 +135,7 @@ def note_missing(choice: Choice, *, by_text: bool = False) -> None:
     that such text may belong to as well: these lack something even where the text is accounted for.
     """
     left = []
-    for call in choice.fresh if by_text else (*choice.fresh, *choice.unowned):
+    for call in choice.slots.fresh if by_text else (*choice.slots.fresh, *choice.slots.unowned):
         if call.is_over or call.rank >= deltas.HYDRATION:  # a whole text lacks nothing
             continue
         if by_text and call.closed and not call.blank:
@@ -144,18 +144,18 @@ def note_missing(choice: Choice, *, by_text: bool = False) -> None:
             continue
         elif by_text:
             call.note("orphan_text")
-            choice.unowned.add(call)
+            choice.slots.unowned.add(call)
         else:
             call.note("lost_text", detail="labels contradict each other while it was open")
-    choice.fresh[:] = left
+    choice.slots.fresh[:] = left
     if not by_text:
-        choice.unowned.clear()
+        choice.slots.unowned.clear()
 
 
 def is_all_owned(choice: Choice, whole: str) -> bool:
     """Return whether every text without an owner was restated as a call's whole text; `whole` is the current text."""
-    if not choice.orphans or len(choice.calls) > 2 * _MOST_CANDIDATES:
-        return not choice.orphans
+    if not choice.slots.orphans or len(choice.calls) > 2 * _MOST_CANDIDATES:
+        return not choice.slots.orphans
     orphans = [call.text for call in choice.calls if call.orphan and not call.blank]
     wholes = [whole, *(call.restated for call in choice.calls if call.restated is not None)]
     return all(any(sameness.same_text(text, other) for other in wholes) for text in orphans)
@@ -187,7 +187,7 @@ def _sole(choice: Choice, index: deltas.Index | None) -> Call | None:
 
     An index that no call has shows that indices are wrong: then a call that was open next to others is not sure.
     """
-    sole = None if choice.lost_text else choice.sole_open
+    sole = None if choice.lost_text else choice.slots.sole_open
     return None if sole is None or (sole.beside and index is not None) else sole
 
 
@@ -206,9 +206,9 @@ def _unlabelled(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[C
 
 def _candidates(choice: Choice) -> list[Call]:
     """Return the open calls, if they are few; none where text was lost."""
-    if choice.lost_text or choice.n_open > _MOST_CANDIDATES:
+    if choice.lost_text or choice.slots.n_open > _MOST_CANDIDATES:
         return []
-    return [call for call in choice.opened if call.opened]
+    return [call for call in choice.slots.opened if call.opened]
 
 
 def _may_go_on(call: Call, text: str) -> bool:
@@ -220,7 +220,7 @@ def _may_go_on(call: Call, text: str) -> bool:
 
 def _labelled(choice: Choice, id: str | None, alias: str | None, index: deltas.Index | None) -> list[Call]:
     """Return the calls that the labels identify, several if the labels contradict each other."""
-    only = _one_of(choice.slots.get(index, []))
+    only = _one_of(choice.slots.at.get(index, []))
     if only is not None and only.opened and _has(only, id) and _has(only, alias):
         return [only]  # nearly always
     found: list[Call] = []
@@ -245,10 +245,10 @@ def _has(call: Call, label: str | None) -> bool:
 
 def _labelled_call(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the call that labels without a start are about: the latest that has one of them."""
-    held = choice.held
+    held = choice.slots.held
     if delta.begins and delta.id is None and held is not None and held.id is None:
         return held  # the next block continues the one before: no id contradicts that
-    here, named = choice.slots.get(delta.index, []), _with_id(choice, delta)
+    here, named = choice.slots.at.get(delta.index, []), _with_id(choice, delta)
     if here and here[-1].block:
         claimants = named or [call for call in here if _agree(call.name, delta.name)]
     else:
@@ -259,7 +259,11 @@ def _labelled_call(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) ->
 
 def _rivals(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> list[Call]:
     """Return the open calls that have the id of a new call, and its place, but another name."""
-    here = choice.slots.get(delta.index, ()) if delta.alias is None else choice.by_id.get(delta.alias, ())
+    here = (
+        choice.slots.at.get(delta.index, ())
+        if delta.alias is None
+        else choice.labels.by_id.get(delta.alias, ())
+    )
     return [
         call
         for call in _with(choice, delta.id, delta.index)
@@ -280,7 +284,7 @@ def _open_with(choice: Choice, label: str | None, index: deltas.Index | None) ->
 
 def _with(choice: Choice, label: str | None, index: deltas.Index | None) -> list[Call]:
     """Return the calls that have an id or an alias; where the dialect assigned the index, only the index counts."""
-    claimants = choice.by_id.get(label, []) if label is not None else []
+    claimants = choice.labels.by_id.get(label, []) if label is not None else []
     return [call for call in claimants if index is None or call.block or call.orphan]
 
 
@@ -290,7 +294,7 @@ def _goes_on(choice: Choice, call: Call, delta: deltas.CallSeen | deltas.CallWho
         return False
     if delta.index is None or call.slot is None:
         return not _is_another_item(call, delta)
-    return call in choice.slots.get(delta.index, ()) or delta.alias in call.aliases
+    return call in choice.slots.at.get(delta.index, ()) or delta.alias in call.aliases
 
 
 def _is_filled(call: Call) -> bool:
@@ -308,7 +312,7 @@ def _is_another_item(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> b
 
 def _repeated_at(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the open call at the index that an announcement can only repeat: one of the two has no id."""
-    for call in reversed(choice.slots.get(delta.index, [])):
+    for call in reversed(choice.slots.at.get(delta.index, [])):
         if call.opened and _agree(call.name, delta.name) and not _is_filled(call):
             return call if call.id is None or delta.id is None else None
     return None
@@ -319,9 +323,9 @@ def _original_of(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> C
 
     In a message that was restarted, it is the next call of its id and name.
     """
-    for n, call in enumerate(choice.unrepeated):
+    for n, call in enumerate(choice.slots.unrepeated):
         if call.id == delta.id and call.name == delta.name:
-            return choice.unrepeated.pop(n)
+            return choice.slots.unrepeated.pop(n)
     claimants = choice.having(delta.id)
     if any(call.name != delta.name or (call.opened and not call.blank) for call in claimants):
         return None  # no block is repeated before it is over
@@ -342,7 +346,7 @@ def _open_namesakes(choice: Choice, delta: deltas.CallWhole) -> list[Call]:
 
 def _orphan_restated(choice: Choice, delta: deltas.CallWhole) -> Call | None:
     """Return the orphan in an item's place whose text the item repeats: that is where the text came from."""
-    orphan = choice.orphans.get(delta.index)
+    orphan = choice.slots.orphans.get(delta.index)
     return orphan if orphan is not None and orphan.is_restated_by(delta.text) else None
 
 
@@ -374,6 +378,6 @@ def _orphan(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> Call:
     is_piece = not isinstance(delta, deltas.CallWhole)
     is_named = is_piece and (delta.id is not None or delta.alias is not None)
     orphan = claims.orphan_of(choice, delta.index, delta.text, is_named=is_named)
-    if delta.alias is not None and delta.alias not in choice.by_id:
+    if delta.alias is not None and delta.alias not in choice.labels.by_id:
         choice.claim_alias(orphan, delta.alias)
     return orphan

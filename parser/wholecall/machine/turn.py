@@ -15,7 +15,7 @@ from wholecall.calls.output.events import EXECUTABLE, Event, StreamFault, TurnFi
 from wholecall.calls.output.turns import Reasoning, Turn
 from wholecall.deltas import CallUnread, TurnOpened
 from wholecall.limits import Limits
-from wholecall.machine import answers, claims, content, endings, verdicts
+from wholecall.machine import answers, claims, endings, verdicts
 from wholecall.machine.budget import Budget
 from wholecall.machine.choice import Choice
 
@@ -133,11 +133,11 @@ class TurnState:
         }
         if choice is None:
             return Turn(**shared)
-        blocks = tuple(block.seen() for block in choice.reasoning)
+        blocks = tuple(block.seen() for block in choice.content.reasoning)
         return Turn(
-            text=choice.text.text,
+            text=choice.content.text.text,
             reasoning=Reasoning(blocks),
-            content=content.content(choice, blocks),
+            content=choice.content.view(blocks, choice.labels.by_id),
             output=choice.answer.said if choice.answer is not None else None,
             reason=last.reason if last is not None else None,
             provider_reason=choice.provider_reason,

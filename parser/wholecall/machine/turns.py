@@ -18,8 +18,8 @@ from wholecall.calls.output.turns import Turn
 from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
 from wholecall.machine import accounts, answers, endings, routes, settling
 from wholecall.machine.budget import Budget
-from wholecall.machine.call import Call
-from wholecall.machine.choice import Choice, Outbox
+from wholecall.machine.call import Call, Overflow
+from wholecall.machine.choice import Choice, Options, Outbox
 from wholecall.machine.sameness import Told
 from wholecall.machine.turn import TurnState
 
@@ -47,7 +47,7 @@ class Turns:
         failed: a fatal fault ended the stream's turns.
     """
 
-    DERIVED: ClassVar = frozenset(["dialect", "_policy", "_limits", "_tools", "_output", "_out", "_choices"])
+    DERIVED: ClassVar = frozenset(["dialect", "_limits", "_options", "_out", "_choices"])
 
     turns: list[TurnState]
     n_turns: int
@@ -74,7 +74,7 @@ class Turns:
     ) -> None:
         self.dialect = "unknown"
         self.turns, self.n_turns, self.failed = [], 0, False
-        self._policy, self._limits, self._tools, self._output = policy, limits, tools, wanted
+        self._limits, self._options = limits, Options(policy, limits, tools, wanted)
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
         self._early_unread = []  # unread frames before the next turn that seem to hold a call
@@ -92,10 +92,9 @@ class Turns:
         limits = self._limits
         return {
             TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
-            Choice: lambda: Choice(
-                0, 0, self._out, Budget(limits), self._policy, limits, self._tools, self._output
-            ),
+            Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._options),
             Call: lambda: Call(0, 0, "function"),
+            Overflow: lambda: Overflow(0, 0, "function"),
             Budget: lambda: Budget(limits),
         }
 
@@ -166,8 +165,7 @@ class Turns:
         turn = self._turn or self._open_turn(TurnOpened(None))
         limit = self._limits.max_choices
         if limit is None or len(turn.choices) < max(limit, 1):
-            options = self._policy, self._limits, self._tools, self._output
-            choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
+            choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, self._options)
             choice.response = turn.id
             if turn.lost_text:
                 choice.note("lost_text")
@@ -212,7 +210,7 @@ class Turns:
             del self._keys[oldest.key]
         for choice in oldest.choices.values():
             self._out.told.forget(choice.place, choice.calls)
-            for id in choice.by_id:
+            for id in choice.labels.by_id:
                 if self._over.get(id) is choice:
                     del self._over[id]
 
@@ -260,7 +258,7 @@ class Turns:
             if elsewhere:
                 choice.note("text_elsewhere")
             self._end_choice(choice, ended)
-            self._over.update(dict.fromkeys(choice.by_id, choice))
+            self._over.update(dict.fromkeys(choice.labels.by_id, choice))
 
     def _end_choice(self, choice: Choice, ended: Ended) -> None:
         choice.ended = True
@@ -297,7 +295,7 @@ class Turns:
         """Set the reason why calls are dropped that an abort or a fatal fault ends from now on."""
         for turn in self.turns if detail else ():
             for choice in turn.choices.values():
-                choice.abort_detail = detail
+                choice.note("aborted", detail=detail)
 
     def _unread(self, delta: CallUnread) -> None:
         """Keep a frame that seems to hold a call until the turn ends: another frame may report the call."""
@@ -323,7 +321,7 @@ class Turns:
         A frame without an id and without a name may be a piece of any call of the turn.
         """
         choices = [*turn.choices.values(), *self._choices.values()]
-        ids = [self._over.keys(), *(choice.by_id.keys() for choice in choices)]
+        ids = [self._over.keys(), *(choice.labels.by_id.keys() for choice in choices)]
         names = {call.name for choice in turn.choices.values() for call in choice.calls}
         return [
             each

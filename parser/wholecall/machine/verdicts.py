@@ -55,7 +55,7 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
     stopped, `aborted` after a fault or a cancel. `fragments` is the text that came in pieces.
     """
     if ended == "aborted":
-        return [drop(choice, call, "aborted", choice.abort_detail)]
+        return [drop(choice, call, "aborted", call.aborted or choice.aborted or "the turn was aborted")]
     against = _objection(choice, call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
@@ -84,7 +84,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     """Return the event that drops the call; it holds the text in force."""
     call.note("dropped", reason, detail)
     if call.source is not None:
-        text = call.source[: choice.limits.max_raw_bytes]
+        text = call.source[: choice.options.limits.max_raw_bytes]
     elif text is None:
         text = call.text if call.restated is None else call.restated
     name = call.public_name or (call.name.strip() if call.name else None)
@@ -101,13 +101,13 @@ def type_anew(choice: Choice, events: list[Event]) -> None:
         ValueError: a tool does not take its call any more.
     """
     for place, event in enumerate(events):
-        if choice.tools is None or not isinstance(event, call_events.ToolCall):
+        if choice.options.tools is None or not isinstance(event, call_events.ToolCall):
             continue
-        check = choice.tools.check_of(event.name)
+        check = choice.options.tools.check_of(event.name)
         if check is None:
             continue
-        verdict = read_arguments(event.raw_arguments, "clean", choice.policy, choice.limits)
-        verdict = accept(verdict, event.raw_arguments, check, choice.policy, choice.limits)
+        verdict = read_arguments(event.raw_arguments, "clean", choice.options.policy, choice.options.limits)
+        verdict = accept(verdict, event.raw_arguments, check, choice.options.policy, choice.options.limits)
         if verdict.value is None:
             raise ValueError("the tools do not take a call that they took; are they the same?")
         events[place] = replace(event, typed=verdict.value)
@@ -131,7 +131,7 @@ def _objection(choice: Choice, call: Call, ended: Ending) -> tuple[DropReason, s
 
 
 def _limit_detail(choice: Choice, call: Call) -> str:
-    return f"{choice.n_overflow} calls {call.detail}" if call.refusal == "too_many_calls" else call.detail
+    return f"{choice.overflow.n_calls} calls {call.detail}" if call is choice.overflow else call.detail
 
 
 def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
@@ -146,7 +146,7 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
         return "ambiguous", "its text may have come in another choice"
     if choice.lost_text and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"
-    if choice.orphans and call.rank < HYDRATION:
+    if choice.slots.orphans and call.rank < HYDRATION:
         return "incomplete_input", "text that could be its own has no owner"
     if call.role_repeated and choice.reason != "tool_calls":
         return "incomplete_input", "who speaks was said again after it began, and no reason promised calls"
@@ -159,23 +159,23 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
     preset = call.rank == OBJECT and bool(fragments) and not placeholders.is_placeholder(fragments)
     if call.restated is None or preset:
-        verdict = read_arguments(fragments, ended, choice.policy, choice.limits)
+        verdict = read_arguments(fragments, ended, choice.options.policy, choice.options.limits)
         if call.rank >= DONE and verdict.reason in _GARBLED and not fragments.lstrip().startswith("{"):
             call.flags.add(
                 "done_mismatch"
             )  # pieces that were never JSON, of a text that was restated as empty
-            return "{}", read_arguments("{}", ended, choice.policy, choice.limits)
+            return "{}", read_arguments("{}", ended, choice.options.policy, choice.options.limits)
         return (
             (fragments, verdict) if verdict.reason is None else _second_reading(choice, call, ended, verdict)
         )
-    verdict = read_arguments(call.restated, ended, choice.policy, choice.limits)
+    verdict = read_arguments(call.restated, ended, choice.options.policy, choice.options.limits)
     if not fragments or call.restored or call.rank == OBJECT or fragments == call.restated:
         return call.restated, verdict
     extends = call.restated.startswith(fragments)
     if extends and verdict.status == "exact":
         call.flags.add("done_completed_buffer")
         return call.restated, verdict
-    other = read_arguments(fragments, ended, choice.policy, choice.limits)
+    other = read_arguments(fragments, ended, choice.options.policy, choice.options.limits)
     streamed = verdict.status != "exact" and other.status == "exact"
     if extends and not streamed:
         call.flags.add("done_completed_buffer")
@@ -190,7 +190,7 @@ def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict)
     Fragments that seem to be one whole value were meant as one, unless they are not JSON and the other reading is.
     """
     if ended == "clean" and call.other_reading:
-        other = read_arguments(call.other_reading, ended, choice.policy, choice.limits)
+        other = read_arguments(call.other_reading, ended, choice.options.policy, choice.options.limits)
         if other.status == "exact" or (call.unfinished and other.reason is None):
             call.flags.add("snapshots")
             return call.other_reading, other
@@ -208,25 +208,29 @@ def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[
     """Check the arguments against the policy, and against the schema of their tool if the tools are known."""
     if verdict.reason is not None:
         return verdict
-    if verdict.status == "empty" and choice.policy.silence == "drop" and call.kind != "server":
+    if verdict.status == "empty" and choice.options.policy.silence == "drop" and call.kind != "server":
         return Verdict("dropped", reason="empty_arguments", detail="no text came, and the policy wants some")
     check = None
-    if choice.tools is not None:
+    if choice.options.tools is not None:
         unknown = _unknown_tool(choice, call)
         if unknown is not None:
             return Verdict("dropped", reason="unknown_tool", detail=unknown)
         if call.kind == "function":
-            check = choice.tools.check_of(_name(call))
-    if check is None and not choice.policy.json_safe_ints:  # most calls, by far
+            check = choice.options.tools.check_of(_name(call))
+    if check is None and not choice.options.policy.json_safe_ints:  # most calls, by far
         return verdict
-    return accept(verdict, text, check, choice.policy, choice.limits)
+    return accept(verdict, text, check, choice.options.policy, choice.options.limits)
 
 
 def _unknown_tool(choice: Choice, call: Call) -> str | None:
     """Return the objection to a call of a tool that was not given to the model; the policy may only flag it."""
-    if choice.tools is None or call.kind not in ("function", "custom") or _name(call) in choice.tools:
+    if (
+        choice.options.tools is None
+        or call.kind not in ("function", "custom")
+        or _name(call) in choice.options.tools
+    ):
         return None
-    if choice.policy.unknown_tool == "flag":
+    if choice.options.policy.unknown_tool == "flag":
         call.flags.add("unknown_tool")
         return None
     return "no tool of this name was given"
@@ -267,7 +271,7 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
 
 def _refused(choice: Choice, event: Any) -> str:
     """Return why the policy refuses a call because of its flags; server calls are never refused."""
-    found = choice.policy.refused_flags.intersection(event.flags)
+    found = choice.options.policy.refused_flags.intersection(event.flags)
     if isinstance(event, call_events.ServerToolCall):
         found = frozenset()
     return f"flagged {', '.join(sorted(found))}, which the policy refuses" if found else ""
@@ -303,28 +307,17 @@ def _public_id(choice: Choice, call: Call) -> str:
     """Return the call's id, or a minted one if it has none or an earlier call has it."""
     if call.id is None:
         call.flags.add("id_generated")
-        return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}")
+        return choice.ids.free(f"call_{choice.turn}_{choice.number}_{call.number}", choice.labels.by_id)
     if call.source is not None:  # no later delta is found by such an id
-        if call.id in choice.taken_ids or call.id in choice.by_id:
+        if call.id in choice.ids.taken or call.id in choice.labels.by_id:
             call.flags.add("duplicate_id")
-            return _free_id(choice, call.id)
-        choice.taken_ids.add(call.id)
+            return choice.ids.free(call.id, choice.labels.by_id)
+        choice.ids.taken.add(call.id)
         return call.id
-    for other in choice.by_id.get(call.id, ()):
+    for other in choice.labels.by_id.get(call.id, ()):
         if other.id == call.id:
             if other is call:
                 break
             call.flags.add("duplicate_id")
-            return _free_id(choice, call.id)
+            return choice.ids.free(call.id, choice.labels.by_id)
     return call.id
-
-
-def _free_id(choice: Choice, stem: str) -> str:
-    """Return the stem, or the stem with the first free number; every replay gives the same."""
-    n, id = choice.numbered.get(stem, 1), stem
-    while id in choice.taken_ids or id in choice.by_id:
-        n += 1
-        id = f"{stem}#{n}"
-    choice.numbered[stem] = n
-    choice.taken_ids.add(id)
-    return id

@@ -57,7 +57,10 @@ class TextAssembler(Assembler):
 
     def makers(self) -> dict[type, Callable[[], Any]]:
         """Return how to make the objects of turns that a snapshot holds."""
-        return {**super().makers(), TextLayer: lambda: TextLayer(self._wanted, self._tools, self._limits)}
+        return {
+            **super().makers(),
+            TextLayer: lambda: TextLayer(self._wanted, self._options.tools, self._limits),
+        }
 
     @property
     def is_holding(self) -> bool:

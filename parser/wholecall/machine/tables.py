@@ -1,0 +1,129 @@
+"""The tables of a choice: which calls are found by a label, which by a slot, and which of them are open.
+
+Theory of operation. Calls of chat streams are found by labels (`LabelTable`), those of other dialects by slots
+(`SlotTable`). The tables only keep what is known; which call a delta is about is decided by `labels` and `slots`, which
+read them. A snapshot holds both; every call that they name is one of the choice's calls.
+"""
+
+from __future__ import annotations
+
+from typing import Union
+
+from wholecall.deltas import Index
+from wholecall.machine.call import Call
+from wholecall.machine.record import Record
+
+_SPARE = 64  # entries of calls that opened again, before they are searched
+
+
+class LabelTable:
+    """The labels of a choice, and its calls that are found by them.
+
+    Attributes:
+        by_index: the call of each index.
+        by_id: the calls of each id, or alias; slotted calls have some as well.
+        fast: the call of each index to which text there is simply appended.
+        latest: the call that opened last while labels were as documented, None before the first one.
+        alternated: the calls alternated while labels were as documented.
+        record: the fragments since labels were first odd, None as long as they are as documented.
+    """
+
+    by_index: dict[Index, Call]
+    by_id: dict[str, list[Call]]
+    fast: dict[Union[Index, None], Call]
+    latest: Call | None
+    alternated: bool
+    record: Record | None
+
+    __slots__ = tuple(__annotations__)
+
+    def __init__(self) -> None:
+        self.by_index, self.by_id, self.fast = {}, {}, {}
+        self.latest, self.record, self.alternated = None, None, False
+
+    def calls(self) -> list[Call | None]:
+        """Return all calls that it names."""
+        with_ids = (call for calls in self.by_id.values() for call in calls)
+        shown = self.record.shown if self.record is not None else ()
+        return [*self.by_index.values(), *with_ids, *self.fast.values(), *shown, self.latest]
+
+
+class SlotTable:
+    """The slots of a choice, and its calls that are found by them.
+
+    Attributes:
+        at: the calls of each slot, except those that had ended when another call took it.
+        fast: the call of each slot to which text there is simply appended.
+        opened: the calls that are open, perhaps with some that are not; `n_open` counts the open ones.
+        fresh: the same, for those that opened since text without an owner last came.
+        unowned: the calls that such text may belong to.
+        orphans: the calls that collect text without an owner, by its index.
+        held: the call that the wire closed, whose verdict waits for later events.
+        unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
+        round: how often the message was restarted.
+    """
+
+    at: dict[Union[Index, None], list[Call]]
+    fast: dict[Union[Index, None], Call]
+    opened: list[Call]
+    fresh: list[Call]
+    unowned: set[Call]
+    orphans: dict[Union[Index, None], Call]
+    held: Call | None
+    unrepeated: list[Call]
+    n_open: int
+    round: int
+
+    __slots__ = tuple(__annotations__)
+
+    def __init__(self) -> None:
+        self.at, self.fast, self.orphans = {}, {}, {}
+        self.opened, self.fresh, self.unrepeated, self.unowned = [], [], [], set()
+        self.held = None
+        self.n_open = self.round = 0
+
+    def calls(self) -> list[Call | None]:
+        """Return all calls that it names."""
+        at_slots = (call for calls in self.at.values() for call in calls)
+        orphans = self.orphans.values()
+        return [
+            *at_slots,
+            *self.opened,
+            *self.fresh,
+            *self.unowned,
+            *self.unrepeated,
+            *orphans,
+            *self.fast.values(),
+            self.held,
+        ]
+
+    def reopen(self, call: Call) -> None:
+        """Mark the call as open, and note which calls are open at the same time."""
+        if call.opened:
+            return
+        call.opened, call.round = True, self.round
+        if call.closed:
+            call.note("reopened")
+        if self.held is call:
+            self.held = None
+        call.beside = self.n_open > 0
+        if call.beside and (other := self.sole_open) is not None:
+            other.beside = True
+        self.n_open += 1
+        self.opened.append(call)
+        self.fresh.append(call)
+
+    def tidy(self, n_calls: int) -> None:
+        """Forget entries of calls that opened often: a call is listed as often as it opened."""
+        if len(self.opened) + len(self.fresh) > 4 * n_calls + _SPARE:
+            self.opened = [call for call in dict.fromkeys(self.opened) if call.opened]
+            self.fresh = list(dict.fromkeys(self.fresh))
+
+    @property
+    def sole_open(self) -> Call | None:
+        """The one call that is open, None if there are none or several."""
+        if self.n_open != 1:
+            return None
+        if len(self.opened) > 1:
+            self.opened = [call for call in self.opened if call.opened]
+        return self.opened[0]
