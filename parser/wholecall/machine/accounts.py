@@ -48,7 +48,7 @@ def account(choice: Choice, *, ended: bool) -> None:
                 None
             )  # and no label says otherwise
             if not is_only and (call.empty or not _same(orphan, call)):
-                call.flags.add("bound_by_order")
+                call.flag("bound_by_order")
             phases.advance(choice, call, "whole", (sameness.text_of(orphan), DONE))
     for orphan in (*told, *owned):
         orphan.orphan = False  # the rest is a tentative call, which no event reports

@@ -94,6 +94,10 @@ class CallText(CallEvidence):
             raise ValueError("a piece of its text is empty, or not there")
         self._other_size = sum(map(len, self._other_reading))
 
+    def flag(self, *flags: Flag) -> None:
+        """Note oddities of the call."""
+        self.flags.update(flags)
+
     # Both texts.
 
     @property
@@ -235,7 +239,7 @@ class CallText(CallEvidence):
             self._other_reading, self._other_size = [text], len(text)
             return self._put(text)
         self.snapshots = True
-        self.flags.add("snapshots")
+        self.flag("snapshots")
         self._replace(text)
         return text[len(before) :]
 
@@ -247,10 +251,10 @@ class CallText(CallEvidence):
 
     def _after_complete(self, before: str, text: str) -> str | None:
         if text == before:
-            self.flags.add("repeated")
+            self.flag("repeated")
             return ""
         if placeholders.is_placeholder(before):
-            self.flags.add("placeholder")
+            self.flag("placeholder")
             self._replace(text)
             return None
         return self._put(text)

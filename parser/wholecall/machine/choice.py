@@ -264,7 +264,7 @@ class Choice(Evidence):
         if is_first:
             self._learn(call, id)
         elif not (id in self.labels.by_id and id in call.aliases) and call is not self.overflow:
-            call.flags.add("id_churn")
+            call.flag("id_churn")
             if len(call.aliases) < self.options.max_labels:
                 self._learn(call, id)
 

@@ -45,7 +45,7 @@ def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
             _complete(earlier, call)
         return True
     if earlier.dropped is None and (not whole or _same_text(earlier, call)):
-        earlier.flags.add("repeated")
+        earlier.flag("repeated")
         return True
     if earlier.dropped is None:
         choice.anomalies.add("conflicting_arguments")
@@ -56,7 +56,7 @@ def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
 def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
     """Return whether a call that continues a message repeats an earlier call; it fills a head without text."""
     if call.says_nothing and whole:
-        earlier.flags.add("repeated")
+        earlier.flag("repeated")
         return True
     if earlier.says_nothing and not earlier.is_over:
         if whole:
@@ -65,7 +65,7 @@ def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
             earlier.note("lost_text", detail="it came again, and not whole")
         return whole
     if earlier.dropped is None and whole and _same_text(earlier, call):
-        earlier.flags.add("repeated")
+        earlier.flag("repeated")
         return True
     return False
 
@@ -85,7 +85,7 @@ def _complete(earlier: Call, call: Call) -> None:
     earlier.note("restored")
     if not (call.says_nothing and (earlier.original is not None or is_filled)):
         earlier.restated, earlier.rank = text_of(call), DONE
-    earlier.flags.add("repeated")
+    earlier.flag("repeated")
 
 
 def _same_text(one: Call, other: Call) -> bool:

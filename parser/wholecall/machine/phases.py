@@ -207,7 +207,7 @@ def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
     if known not in choice.options.tools:
         return _merged(call, old, new)
     if known not in (old.strip(), new.strip()):
-        call.flags.add("name_joined")
+        call.flag("name_joined")
     return known
 
 
@@ -215,7 +215,7 @@ def _merged(call: Call, old: str, new: str) -> str:
     """Return the name so far: a longer or equal name replaces the old one, a piece is appended."""
     if new.strip().startswith(old.strip()):
         return new
-    call.flags.add("name_joined")
+    call.flag("name_joined")
     return old + new
 
 

@@ -267,7 +267,7 @@ def _learn(choice: Choice, call: Call, delta: Union[deltas.CallSeen, deltas.Call
     if delta.namespace:
         call.namespace = call.namespace or delta.namespace
     if delta.flags:
-        call.flags.update(delta.flags)
+        call.flag(*delta.flags)
     if delta.extra:
         choice.budget.take_extra(call, delta.extra)
     if delta.name is not None and call.name is None:
@@ -342,7 +342,7 @@ def _call_written(choice: Choice, delta: deltas.CallWritten) -> None:
     if call is choice.overflow:
         return
     call.source, call.edits = delta.source, delta.edits
-    call.flags.update(delta.flags)
+    call.flag(*delta.flags)
     call.extra = delta.extra
     if delta.id is not None:
         choice.give_id(call, delta.id)  # no later delta is found by it

@@ -276,10 +276,10 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
             phases.advance(choice, call, "name", one.name)
     if one.read is not None:
         phases.read_as(choice, call, shown, one.read.text)
-        call.flags.update(_flags(one, pieces))
+        call.flag(*_flags(one, pieces))
     call.own = True  # `repeats` has compared it with all others
     if one.comes_again:
-        call.flags.add("repeated")
+        call.flag("repeated")
     if one.whole is not None and one.whole.text:
         phases.advance(choice, call, "whole", (one.whole.text, HYDRATION))
     call.note("read_again")
@@ -319,7 +319,7 @@ def _flag_bound_by_order(record: Record, owners: list[tuple[Call, Meant]], meant
     for call, one in owners:
         pieces = [record.pieces[at] for at in one.pieces[1:]]
         if any(piece.index not in indices and piece.id not in ids for piece in pieces):
-            call.flags.add("bound_by_order")
+            call.flag("bound_by_order")
 
 
 def _unique_labels(record: Record, meant: list[Meant], label: str) -> set[Any]:
@@ -343,7 +343,7 @@ def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
     call.extra = {field: value for extra in extras for field, value in extra.items()} or None
     is_repeated = one.read is not None and one.read.way == "again"
     if not is_repeated and len({piece.index for piece in pieces} - {None}) > 1:
-        call.flags.add("index_churn")
+        call.flag("index_churn")
 
 
 def _stands_alone(record: Record, one: Meant) -> bool:

@@ -177,7 +177,7 @@ def _by_order(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[Cal
         found = [call for call in found if call.is_restated_by(delta.text)]  # otherwise see `accounts`
     only = _one_of(found)
     if only is not None and delta.index is not None:
-        only.flags.add("bound_by_order")
+        only.flag("bound_by_order")
         only.elsewhere = delta.index
     return found
 

@@ -70,7 +70,7 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
     if verdict.reason is not None:
         return [drop(choice, call, verdict.reason, verdict.detail, text)]
     if verdict.flags:
-        call.flags.update(verdict.flags)
+        call.flag(*verdict.flags)
     if call.edits:
         verdict = _edited(call, verdict)
     event = _terminal(choice, call, text, verdict)
@@ -161,9 +161,7 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
     if call.restated is None or preset:
         verdict = read_arguments(fragments, ended, choice.options.policy, choice.options.limits)
         if call.rank >= DONE and verdict.reason in _GARBLED and not fragments.lstrip().startswith("{"):
-            call.flags.add(
-                "done_mismatch"
-            )  # pieces that were never JSON, of a text that was restated as empty
+            call.flag("done_mismatch")  # pieces that were never JSON, of a text that was restated as empty
             return "{}", read_arguments("{}", ended, choice.options.policy, choice.options.limits)
         return (
             (fragments, verdict) if verdict.reason is None else _second_reading(choice, call, ended, verdict)
@@ -173,14 +171,14 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
         return call.restated, verdict
     extends = call.restated.startswith(fragments)
     if extends and verdict.status == "exact":
-        call.flags.add("done_completed_buffer")
+        call.flag("done_completed_buffer")
         return call.restated, verdict
     other = read_arguments(fragments, ended, choice.options.policy, choice.options.limits)
     streamed = verdict.status != "exact" and other.status == "exact"
     if extends and not streamed:
-        call.flags.add("done_completed_buffer")
+        call.flag("done_completed_buffer")
     elif not equal.same_value(verdict.arguments, other.arguments):
-        call.flags.add("done_mismatch")
+        call.flag("done_mismatch")
     return (fragments, other) if streamed else (call.restated, verdict)
 
 
@@ -192,7 +190,7 @@ def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict)
     if ended == "clean" and call.other_reading:
         other = read_arguments(call.other_reading, ended, choice.options.policy, choice.options.limits)
         if other.status == "exact" or (call.unfinished and other.reason is None):
-            call.flags.add("snapshots")
+            call.flag("snapshots")
             return call.other_reading, other
     return call.text, verdict
 
@@ -231,7 +229,7 @@ def _unknown_tool(choice: Choice, call: Call) -> str | None:
     ):
         return None
     if choice.options.policy.unknown_tool == "flag":
-        call.flags.add("unknown_tool")
+        call.flag("unknown_tool")
         return None
     return "no tool of this name was given"
 
@@ -251,7 +249,7 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
         return [drop(choice, call, "unknown_tool", unknown)]
     text = call.text if call.restated is None else call.restated
     if call.restated is not None and call.text not in ("", call.restated):
-        call.flags.add("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
+        call.flag("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
     event = call_events.CustomToolCall(
         choice.turn,
         choice.number,
@@ -306,11 +304,11 @@ def _name(call: Call) -> str:
 def _public_id(choice: Choice, call: Call) -> str:
     """Return the call's id, or a minted one if it has none or an earlier call has it."""
     if call.id is None:
-        call.flags.add("id_generated")
+        call.flag("id_generated")
         return choice.ids.free(f"call_{choice.turn}_{choice.number}_{call.number}", choice.labels.by_id)
     if call.source is not None:  # no later delta is found by such an id
         if call.id in choice.ids.taken or call.id in choice.labels.by_id:
-            call.flags.add("duplicate_id")
+            call.flag("duplicate_id")
             return choice.ids.free(call.id, choice.labels.by_id)
         choice.ids.taken.add(call.id)
         return call.id
@@ -318,6 +316,6 @@ def _public_id(choice: Choice, call: Call) -> str:
         if other.id == call.id:
             if other is call:
                 break
-            call.flags.add("duplicate_id")
+            call.flag("duplicate_id")
             return choice.ids.free(call.id, choice.labels.by_id)
     return call.id
