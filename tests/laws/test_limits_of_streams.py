@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.laws.test_limits import CALL_LIMITS
 from tests.support import corpora
 from tests.support.model import Fragment
+from tests.support.together import together
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
 from wholecall import Limits, ToolCallParser
 from wholecall.calls.output.call_events import ToolCallDropped
@@ -168,7 +169,7 @@ def _below(bound: Bound) -> Limits:
     return Limits(**{bound.limit: bound.at - 1})
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@together("name", BOUNDS)
 def test_boundary(name: str) -> None:
     """Law 23: input that just fits is as without a limit, one more is not; nothing raises."""
     bound = BOUNDS[name]

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
+from tests.support.together import together
 from wholecall import ToolCallParser, parse_arguments
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall
 from wholecall.history import HISTORY_FORMATS, HistoryFormat, encode_arguments
@@ -119,8 +120,8 @@ EDITED = {
 }
 
 
-@pytest.mark.parametrize("raw", EDITED)
-@pytest.mark.parametrize("format", [*STRINGS, *STRICT])
+@together("raw", EDITED)
+@together("format", [*STRINGS, *STRICT])
 def test_recovered_calls_go_back_as_they_were_executed(format: Any, raw: str) -> None:
     """History shows the executed arguments, and the next request is valid: never the text before its edits."""
     written = json.dumps(EDITED[raw], separators=(",", ":"))
@@ -227,7 +228,7 @@ def test_good_arguments_are_never_left_out(word: Any) -> None:
         assert value == encode_arguments(call(raw), "anthropic", on_malformed=word)
 
 
-@pytest.mark.parametrize("format", [*HISTORY_FORMATS, STRICT[-1]])
+@together("format", [*HISTORY_FORMATS, STRICT[-1]])
 def test_a_dropped_object_goes_back_as_what_it_is(format: Any) -> None:
     """Whatever the reason for the drop: where its text is the JSON of an object, no format gets it wrapped."""
     for raw, reason in product(('{"gate":2}', ' { "gate" : 2.0 }\n', "{}"), get_args(DropReason)):
@@ -236,7 +237,7 @@ def test_a_dropped_object_goes_back_as_what_it_is(format: Any) -> None:
         assert (raw if isinstance(encoded, str) else json.loads(raw)) == encoded, reason
 
 
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_only_what_is_no_object_is_wrapped(raw: str) -> None:
     """Text that is not the JSON of one object, or not without loss, is wrapped, whatever the reason for the drop."""
     for reason in get_args(DropReason):
@@ -287,8 +288,8 @@ def test_leaves_are_decoded_once(raw: str) -> None:
     assert raw == encode_arguments(raw, "chat-completions")
 
 
-@pytest.mark.parametrize("raw", TEXTS)
-@pytest.mark.parametrize("size", [1, 3, 1000])
+@together("raw", TEXTS)
+@together("size", [1, 3, 1000])
 def test_pieces_are_joined_before_they_are_decoded(raw: str, size: int) -> None:
     """However a text is cut on its way, the call is the same; meanwhile it is text, never half an object."""
     parser = ToolCallParser("chat-completions")
@@ -307,7 +308,7 @@ def test_pieces_are_joined_before_they_are_decoded(raw: str, size: int) -> None:
 # Mistakes.
 
 
-@pytest.mark.parametrize(
+@together(
     "arguments",
     [
         None,

@@ -11,6 +11,7 @@ import pytest
 import wholecall
 from tests.support import quirky
 from tests.support.corpora import cases, recorded
+from tests.support.together import together
 from tests.support.words import (
     CALLS,
     CUT,
@@ -254,7 +255,7 @@ def test_the_table_is_total(phase: str) -> None:
     assert all(callable(cell.do) for cell in PHASES[phase].values())
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@together("name", SCENARIOS)
 def test_scenarios(name: str) -> None:
     """The assembler's events for each stream, delta by delta."""
     deltas, expected = SCENARIOS[name]

@@ -14,6 +14,7 @@ import pydantic
 import pydantic.dataclasses
 import pytest
 
+from tests.support.together import together
 from tests.support.tools import FORMS
 from wholecall import Policy, Tools, Verdict, parse_arguments
 from wholecall.arguments.verdict import Edit
@@ -146,7 +147,7 @@ def coerced(text: str, form: Any) -> tuple[str, list[str]]:
     return verdict.status, [text[edit.offset :] for edit in verdict.edits if edit.kind == "coerced"]
 
 
-@pytest.mark.parametrize(
+@together(
     ("form", "text", "places"),
     [
         (Lax, '{"n": 1}', []),
