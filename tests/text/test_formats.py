@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
-import pytest
 
 from tests.support.together import together
 from wholecall.text.formats import AUTO, FORMATS, NOT_IN_AUTO, text_formats
@@ -17,7 +16,7 @@ from wholecall.text.records import Block, Body, Format, Messages, Nested, Params
 
 ALL = [*FORMATS.values(), AUTO]
 IN_AUTO = [format_ for format_ in FORMATS.values() if format_.name not in NOT_IN_AUTO]
-every_format = pytest.mark.parametrize("format_", ALL, ids=lambda format_: format_.name)
+every_format = together("format_", ALL, ids=lambda format_: format_.name)
 
 NAMES = [
     "hermes",

@@ -21,9 +21,9 @@ STRINGS = ("chat-completions", "responses", "cohere-v2", "mistral", "mistral-con
 STRICT = ("minimax", "stepfun", HistoryFormat("a template", "string", strict_json_arguments=True))
 OBJECTS = ("anthropic", "gemini", "bedrock-converse", "ollama")
 
-strings = pytest.mark.parametrize("format", STRINGS)
-stricts = pytest.mark.parametrize("format", STRICT)
-objects = pytest.mark.parametrize("format", OBJECTS)
+strings = together("format", STRINGS)
+stricts = together("format", STRICT)
+objects = together("format", OBJECTS)
 
 SPELLINGS = (
     '{"path":"/x"}',
@@ -40,7 +40,7 @@ MALFORMED = (CUT, "[1]", '"x"', "3", '{"a":1}{"b":2}', '{"s":"\\ud83d"}', '{"a":
 
 
 @strings
-@pytest.mark.parametrize("raw", SPELLINGS)
+@together("raw", SPELLINGS)
 def test_exact_text_goes_back_byte_for_byte(format: str, raw: str) -> None:
     """Where text is carried, exact text goes back unchanged: spaces, escapes and spellings of numbers."""
     assert raw == encode_arguments(call(raw), format)
@@ -48,7 +48,7 @@ def test_exact_text_goes_back_byte_for_byte(format: str, raw: str) -> None:
 
 
 @stricts
-@pytest.mark.parametrize("raw", SPELLINGS)
+@together("raw", SPELLINGS)
 def test_exact_text_is_good_enough_for_strict_formats(format: Any, raw: str) -> None:
     """A strict format requires an object's text, and exact text is that."""
     assert raw == encode_arguments(call(raw), format)
@@ -66,7 +66,7 @@ def test_nothing_is_encoded_twice(format: str) -> None:
 
 
 @objects
-@pytest.mark.parametrize("raw", SPELLINGS)
+@together("raw", SPELLINGS)
 def test_objects_go_where_objects_are_carried(format: str, raw: str) -> None:
     """Where an object is carried, an emitted call gives its arguments."""
     assert parse_arguments(raw).arguments == encode_arguments(call(raw), format)
@@ -130,7 +130,7 @@ def test_recovered_calls_go_back_as_they_were_executed(format: Any, raw: str) ->
 
 
 @objects
-@pytest.mark.parametrize("raw", EDITED)
+@together("raw", EDITED)
 def test_recovered_objects(format: str, raw: str) -> None:
     """The same for objects."""
     assert EDITED[raw] == encode_arguments(call(raw), format) == encode_arguments(raw, format)
@@ -163,7 +163,7 @@ def test_exact_calls_that_have_no_text() -> None:
 
 
 @strings
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_malformed_text_keeps_its_bytes(format: str, raw: str) -> None:
     """Text that is not an object stays in history as the model wrote it, wherever text is carried."""
     assert raw == encode_arguments(drop(raw), format)
@@ -173,7 +173,7 @@ def test_malformed_text_keeps_its_bytes(format: str, raw: str) -> None:
 
 
 @objects
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_malformed_text_is_wrapped_in_objects(format: str, raw: str) -> None:
     """An object format always gets an object: other text is wrapped, never replaced by `{}` (quirk 84)."""
     assert {"INVALID_JSON": raw} == encode_arguments(drop(raw), format)
@@ -181,7 +181,7 @@ def test_malformed_text_is_wrapped_in_objects(format: str, raw: str) -> None:
 
 
 @stricts
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_malformed_text_is_wrapped_for_strict_formats(format: Any, raw: str) -> None:
     """Where text has to be an object's, malformed text goes as the text of a wrapper: it poisons no later turn."""
     encoded = encode_arguments(drop(raw), format)

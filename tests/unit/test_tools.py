@@ -35,7 +35,7 @@ NESTED = r'{"port": "Brest", "nights": "2", "options": "{\"side\": \"port\"}"}'
 SECRET = "rm -rf /tmp/secret"
 COERCE = Policy(coerce="schema")
 
-forms = pytest.mark.parametrize("form", list(FORMS))
+forms = together("form", list(FORMS))
 
 
 def chunk(**delta: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from wholecall.arguments.verdict import Edit
 from wholecall.calls.tools.misfit import Coerced, Misfit
 
 COERCE = Policy(coerce="schema")
-forms = pytest.mark.parametrize("form", list(FORMS))
+forms = together("form", list(FORMS))
 
 
 def fits(form: str, nights: Any) -> bool:
@@ -34,7 +34,7 @@ def fits(form: str, nights: Any) -> bool:
 
 
 @forms
-@pytest.mark.parametrize("value", ["2", True, None, 2.5, [2]])
+@together("value", ["2", True, None, 2.5, [2]])
 def test_a_value_of_another_type_fits_no_tool(form: str, value: Any) -> None:
     """A pydantic model is as strict as a Struct or a schema: text is not a number, and true is not a number."""
     assert (True, False) == (fits(form, 2), fits(form, value))
