@@ -22,7 +22,9 @@ from pathlib import Path
 import nox
 from nox.command import CommandFailed
 
-nox.options.default_venv_backend = "venv"
+nox.options.default_venv_backend = (
+    "virtualenv"  # with its pip an environment takes half as long as with venv's
+)
 nox.options.sessions = ["lint", "tests-3.10"]
 
 PINS = Path(__file__).parent / ".ci" / "pins"

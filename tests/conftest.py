@@ -97,13 +97,12 @@ hypothesis.settings.load_profile(
 def pytest_collection() -> Iterator[None]:
     """Keep the collector from looking at some ten thousand tests, which live until the end, again and again.
 
-    Nearly all that is made while tests are collected stays.
+    Nearly all that is made while tests are collected stays: to look for the rest takes more than a second.
     """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 

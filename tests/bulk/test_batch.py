@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support import tables
+from tests.support.together import together
 from wholecall import Limits, Policy, UnknownDialect
 from wholecall.bulk import ASSEMBLED, CALLS, RECORDINGS, assemble_batch, calls_of, recordings_of
 
@@ -137,8 +138,8 @@ def test_what_is_given_beside_the_body() -> None:
     assert datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=timezone.utc) == second["recorded_at"]
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-@pytest.mark.parametrize("count", [0, 2**62, -(2**62)])
+@together("unit", ["s", "ms", "us", "ns"])
+@together("count", [0, 2**62, -(2**62)])
 def test_times_of_no_calendar_are_null(unit: str, count: int) -> None:
     """A timestamp that no calendar has is null, whatever its unit."""
     given = table(at=pa.array([count], pa.timestamp(unit, "Europe/Paris")))
@@ -306,7 +307,7 @@ def test_it_can_be_pickled() -> None:
     assert tables.rows(one(given)) == tables.rows(pickle.loads(pickle.dumps(one))(given))  # noqa: S301 - our own
 
 
-@pytest.mark.parametrize(
+@together(
     ("error", "message", "given", "options"),
     [
         (

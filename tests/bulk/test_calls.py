@@ -3,9 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.support import events
+from tests.support.together import together
 from wholecall import Policy
 from wholecall.bulk.rows import CALL_OF, Judging
 
@@ -17,7 +16,7 @@ def row(event: Any, **judging: Any) -> dict[str, Any]:
     return CALL_OF[type(event)](event, Judging(**judging))
 
 
-@pytest.mark.parametrize(
+@together(
     ("event", "arguments", "raw", "size"),
     [
         (events.call(RAW), RAW, None, len(RAW)),

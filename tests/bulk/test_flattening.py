@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support import tables
+from tests.support.together import together
 from wholecall.bulk import (
     ASSEMBLED,
     CALLS,
@@ -131,12 +132,12 @@ def test_mistakes_raise(error: type[Exception], message: str, made: Any, given: 
 # The type of JSON.
 
 
-@pytest.mark.parametrize(
+@together(
     "given",
     [out, lambda: calls_of(out()), lambda: recordings_of(out()), lambda: out().slice(3, 50)],
     ids=["assembled", "calls", "recordings", "part"],
 )
-@pytest.mark.parametrize("as_batch", [False, True])
+@together("as_batch", [False, True])
 def test_with_json_type(given: Callable[[], pa.Table], as_batch: bool) -> None:
     """Texts of JSON have the type of JSON, also below; everything else is the same, and so are the values."""
     table = given()

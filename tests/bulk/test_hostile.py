@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support import corpora, encode, tables
 from tests.support.renderers import RENDERERS
+from tests.support.together import together
 from wholecall import Limits, Policy
 from wholecall.bulk import ASSEMBLED, JUDGED, assemble_batch, calls_of, judge_batch, recordings_of
 
@@ -70,7 +71,7 @@ def test_odd_values_anywhere(n: int) -> None:
     assert any(call["lossy"] for row in found for call in row["calls"])
 
 
-@pytest.mark.parametrize("dialect", RENDERERS)
+@together("dialect", RENDERERS)
 def test_odd_labels_in_every_dialect(dialect: str) -> None:
     """Law 91: ids, names and arguments of calls may hold anything."""
     odd = [json.loads(f'"{text}"') for text in STRINGS]

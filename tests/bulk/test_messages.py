@@ -15,6 +15,7 @@ from tests.support import corpora, make_transcripts, tables
 from tests.support.conversations import assembled, called, calls, label
 from tests.support.examples import examples
 from tests.support.histories import SHAPES, Note, happenings, render
+from tests.support.together import together
 from wholecall import (
     CustomToolCall,
     Limits,
@@ -70,7 +71,7 @@ def disagreements(messages: list[JSON]) -> list[str]:
     return [*(stripped - dropped), *(gone - stripped), *(made_up - unanswered)]
 
 
-@pytest.mark.parametrize("file", FILES)
+@together("file", FILES)
 def test_rows_agree_with_a_check(file: str) -> None:
     """Law 93: a call that a repair removes is dropped, a call that it has to answer has no answer."""
     assert [] == disagreements(make_transcripts.read(make_transcripts.FOLDER / file))
@@ -85,7 +86,7 @@ def test_rows_agree_with_a_check_of_any_history(shape: str, happened: Any) -> No
         assert [] == disagreements(render(shape, happened))
 
 
-@pytest.mark.parametrize("file", FILES)
+@together("file", FILES)
 def test_what_was_repaired_needs_no_repair(file: str) -> None:
     """In a repaired transcript each call has a name and an answer, or an answer that says that there is none."""
     path = make_transcripts.repaired_file({"file": file})
@@ -95,7 +96,7 @@ def test_what_was_repaired_needs_no_repair(file: str) -> None:
     assert not [call for call in found if call["reason"] in ("aborted", "nameless", "unterminated")]
 
 
-@pytest.mark.parametrize("file", FILES)
+@together("file", FILES)
 def test_the_form_is_the_shape(file: str) -> None:
     """`form` names the form of the messages; keys are numbers in order, and nothing has a time."""
     (row,) = assembled(make_transcripts.read(make_transcripts.FOLDER / file))
@@ -274,7 +275,7 @@ def test_no_bytes_raise(data: bytes) -> None:
         assert not (row["trouble"] or "").startswith("internal")
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "trouble"),
     [
         (None, "its messages are null"),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import tables
 from tests.support.conversations import assembled, called, calls, said
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.bulk import assemble_batch
 from wholecall.bulk.conversations import row_of_messages
@@ -20,7 +21,7 @@ from wholecall.history import MISSING_RESULT
 ANSWER = {"role": "tool", "tool_call_id": "c1", "content": "ok"}
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     ['{"a": 1.0}', "{'a': 1,}", "```json\n{}\n```", "", "[1]", '{"a": ', '{"a":"\\ud83d"}', '{"a":1,"a":2}'],
 )

@@ -16,6 +16,7 @@ import pytest
 
 from tests.support import make_transcripts, tables
 from tests.support.scanning import Inline, rows, table
+from tests.support.together import together
 from wholecall.bulk import assemble_messages, calls_of
 from wholecall.bulk.options import Options
 from wholecall.bulk.recording_files import rows_of_file
@@ -91,7 +92,7 @@ def test_batches_do_not_matter(size: int) -> None:
     assert whole.equals(pa.Table.from_batches(pieces))
 
 
-@pytest.mark.parametrize("file", NESTED)
+@together("file", NESTED)
 def test_structs_say_what_their_text_says(file: str) -> None:
     """Law 96: lists of structs whose arguments are text give the rows of the same messages as JSON."""
     messages = json.loads(TEXTS[file])
@@ -270,7 +271,7 @@ def of_file(path: Path) -> list[Any]:
     return made
 
 
-@pytest.mark.parametrize("file", FILES)
+@together("file", FILES)
 def test_files_say_what_columns_say(file: str) -> None:
     """Law 96: a session file, or a list of messages in one, is one row: that of its messages."""
     (row,) = of_file(make_transcripts.FOLDER / file)

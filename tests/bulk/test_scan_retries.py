@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.bulk.output_folder import Marker, PlanLine
 from wholecall.bulk.pool import Broke, Died
 from wholecall.bulk.retries import HopelessError, Retries
@@ -66,7 +67,7 @@ def test_one_death_says_nothing() -> None:
     assert [] == retries.after(task, MARKER)
 
 
-@pytest.mark.parametrize("deadly", range(41))
+@together("deadly", range(41))
 def test_one_file_of_41(deadly: int) -> None:
     """It is found with at most 12 probes, and nothing else is given up."""
     workers = Workers({(deadly, WHOLE)}, 41)

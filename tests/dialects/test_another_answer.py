@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import ToolCallParser
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 
@@ -159,7 +160,7 @@ def _ends(frames: list[JSON]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("stream", STREAMS)
+@together("stream", STREAMS)
 def test_another_answer_ends_no_call(stream: str) -> None:
     """A call without text needs its own answer's end: the end of another answer, which came instead, does not count."""
     assert "go" not in _ends(STREAMS[stream])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
     Delta,
@@ -71,7 +70,7 @@ def test_terminals_come_in_order_of_the_calls() -> None:
     assert ["c0", "c1", "c2"] == [event.id for event in found if isinstance(event, ToolCall)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("event", "finish"),
     [
         (run("completed"), STOP),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.parts import without_parts
+from tests.support.together import together
 from tests.support.told import in_pieces
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
@@ -94,7 +95,7 @@ def test_watsonx_names_its_events() -> None:
 # Labels.
 
 
-@pytest.mark.parametrize(
+@together(
     ("entry", "told"),
     [
         (piece("x", None, id="c1", name="f"), Labelled(0, None, "c1", "f", "x")),
@@ -161,7 +162,7 @@ def test_a_message_repeats_no_text_of_any_choice() -> None:
     assert [] == translator.translate(framed(choice({}, index=1, message={"content": "d"})))
 
 
-@pytest.mark.parametrize(
+@together(
     "spoken",
     [
         pytest.param({"content": "x"}, id="content"),
@@ -171,7 +172,7 @@ def test_a_message_repeats_no_text_of_any_choice() -> None:
         pytest.param({"refusal": "x"}, id="refusal"),
     ],
 )
-@pytest.mark.parametrize("beside", [True, False], ids=["beside", "later"])
+@together("beside", [True, False], ids=["beside", "later"])
 def test_a_message_never_speaks_twice(spoken: dict[str, Any], beside: bool) -> None:
     """The message only repeats the deltas, in the same chunk or later (quirk 40)."""
     chunks = [choice(spoken, message=spoken)] if beside else [choice(spoken), choice({}, message=spoken)]
@@ -182,8 +183,8 @@ def test_a_message_never_speaks_twice(spoken: dict[str, Any], beside: bool) -> N
 # Reasons.
 
 
-@pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize(
+@together("first", [True, False])
+@together(
     ("raw", "told"),
     [
         ("stop", [Finish(0, "stop", "stop")]),
@@ -214,7 +215,7 @@ def test_reasons_are_told_in_our_words(raw: object, told: list[Delta], first: bo
 # Errors.
 
 
-@pytest.mark.parametrize(
+@together(
     ("chunk", "error"),
     [
         ({"error": {"code": 502, "message": "down"}}, {"code": 502, "message": "down"}),
@@ -233,7 +234,7 @@ def test_reasons_are_told_in_our_words(raw: object, told: list[Delta], first: bo
     ],
     ids=str,
 )
-@pytest.mark.parametrize("first", [True, False])
+@together("first", [True, False])
 def test_errors_inside_the_stream_are_fatal(chunk: dict[str, Any], error: object, first: bool) -> None:
     """OpenRouter, Groq, Cerebras: an error object is reported as it is (quirks 52 and 81)."""
     told = translate(chunk) if first else said(chunk)
@@ -255,8 +256,8 @@ def test_an_empty_error_is_none(nothing: object) -> None:
 # Text and reasoning.
 
 
-@pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize(
+@together("first", [True, False])
+@together(
     ("delta", "told"),
     [
         ({"content": ""}, []),

@@ -13,6 +13,7 @@ from unittest import mock
 import msgspec
 import pytest
 
+from tests.support.together import together
 from tests.support.told import in_pieces
 from wholecall import ToolCallParser
 from wholecall.deltas import Delta, Fragment, Labelled
@@ -102,8 +103,8 @@ def test_short_ways_lose_nothing() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", PIECES)
-@pytest.mark.parametrize("beside", [dict.fromkeys(DeltaView.__struct_fields__), dict.fromkeys(STRANGE, 7)])
+@together("kind", PIECES)
+@together("beside", [dict.fromkeys(DeltaView.__struct_fields__), dict.fromkeys(STRANGE, 7)])
 def test_what_says_nothing_takes_the_short_way(kind: str, beside: dict[str, Any]) -> None:
     """Members that are null, and members that no view reads, send no piece to the wide view."""
     with mock.patch.object(ChatTranslator, "_wide", autospec=True, side_effect=ChatTranslator._wide) as wide:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from tests.support.compiled import compiled
+from tests.support.together import together
 from wholecall.deltas import (
     CallClosed,
     CallWhole,
@@ -66,7 +67,7 @@ def value(of: Any, event: dict[str, Any]) -> Any:
     return delta.usage["read"][0]
 
 
-@pytest.mark.parametrize(
+@together(
     ("of", "event", "expected"),
     [
         (at.value("a"), {"a": {"b": [1]}}, {"b": [1]}),
@@ -104,7 +105,7 @@ def test_a_value_is_read_at_its_path(of: Any, event: dict[str, Any], expected: A
     assert expected == value(of, event)
 
 
-@pytest.mark.parametrize(
+@together(
     ("row", "event", "expected"),
     [
         ((say.begin("id", "model"),), {"id": 1, "model": "m"}, [TurnOpened("1", "1", "m", restart=True)]),
@@ -175,8 +176,8 @@ def test_statements_about_the_objects_of_a_list() -> None:
     assert [UsageSeen({"read": ("f", "q", 7, 0)}), UsageSeen({"read": ("g", "q", 7, 1)})] == told(row, event)
 
 
-@pytest.mark.parametrize("alone", [False, True])
-@pytest.mark.parametrize("parts", [{"a": "x"}, [{"a": "x"}], [{}, {"a": "x"}, {"a": 3}], [{"a": "x"}, None]])
+@together("alone", [False, True])
+@together("parts", [{"a": "x"}, [{"a": "x"}], [{}, {"a": "x"}, {"a": 3}], [{"a": "x"}, None]])
 def test_one_object_is_a_list_of_one(parts: Any, alone: bool) -> None:
     """A list may be an object alone, whichever of the two is usual (quirk 39)."""
     assert [TextFragment(0, "x")] == told((say.each("parts", say.text("a"), alone=alone),), {"parts": parts})
@@ -291,7 +292,7 @@ def test_a_frame_without_a_kind_may_be_a_body(frame: dict[str, Any], expected: l
     assert expected == Made().translate(Frame("", json.dumps(frame)))
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "frame", "said"),
     [
         ("", {"kind": "a"}, "a"),
@@ -370,7 +371,7 @@ def test_the_source_of_a_table_can_be_read() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["deltas", "self", "event", "text", "next", "str", "enumerate", "listed"])
+@together("name", ["deltas", "self", "event", "text", "next", "str", "enumerate", "listed"])
 def test_a_member_may_have_the_name_of_a_variable(name: str) -> None:
     """The names that a function uses are members as others are."""
     row = (
@@ -631,7 +632,7 @@ value_text(x.y if x else NO_TEXT), 1, True, None, value)
 }
 
 
-@pytest.mark.parametrize(("row", "source"), SOURCES.values(), ids=SOURCES)
+@together(("row", "source"), SOURCES.values(), ids=SOURCES)
 def test_a_row_is_plain_source(row: say.Row, source: str) -> None:
     """The function of a row reads as a person would write it: each object once, a value that is read again once."""
     body = textwrap.indent(textwrap.dedent(source).strip("\n"), "    ")
@@ -641,7 +642,7 @@ def test_a_row_is_plain_source(row: say.Row, source: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("among", "value", "taken"),
     [
         ((None,), None, True),
@@ -728,8 +729,8 @@ VIEWS: list[tuple[say.Row, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize("separately", [False, True])
-@pytest.mark.parametrize(("row", "members"), VIEWS)
+@together("separately", [False, True])
+@together(("row", "members"), VIEWS)
 def test_a_view_has_the_members_that_its_rows_read(
     row: say.Row, members: dict[str, str], separately: bool
 ) -> None:

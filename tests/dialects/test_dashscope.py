@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from wholecall.deltas import (
     Delta,
     TextFragment,
@@ -36,7 +35,7 @@ def texts(*contents: Any) -> list[str]:
     return [delta.text for delta in deltas if isinstance(delta, TextFragment)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("contents", "said"),
     [
         (("He", "llo", "llo"), ["He", "llo", "llo"]),  # increments

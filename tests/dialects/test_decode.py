@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.support.together import together
 from wholecall.deltas import WireFault
 from wholecall.dialects.decode import (
     NO_TEXT,
@@ -66,7 +67,7 @@ def test_typed_text_takes_the_fast_way() -> None:
     assert View(type="x", any=1) == view('{"type":"x","any":1,"more":[]}')
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "value"),
     [
         ('{"any":"\\ud83d"}', "\ud83d"),
@@ -143,7 +144,7 @@ def test_lines_that_decode_alone_are_payloads() -> None:
     assert ['{"any":1}', '{"any":2}'] == payloads('{"any":1}\n \t\n{"any":2}')
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     ["", "cut", '{"any":1}', '{"any":1}\n', "\n \n", '{"any":1}\n{cut', '{"any":1}\nrest {of', "a\n1]"],
 )
@@ -210,7 +211,7 @@ def test_a_providers_error_is_fatal(error: object, detail: str) -> None:
     assert WireFault("provider_error", detail, error=error, fatal=True) == provider_error(error)
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "text"),
     [
         (b"", ""),
@@ -264,7 +265,7 @@ def test_text_without_a_view_is_read_as_tolerantly(text: str, value: object) -> 
     assert value == plain(text)
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "path", "found"),
     [
         ({"a": [{"b": 1}, {"b": 2}]}, ("a", 1, "b"), 2),
@@ -306,7 +307,7 @@ def test_empty_values_are_blank(text: str, *, blank: bool) -> None:
     assert blank == is_blank(text)
 
 
-@pytest.mark.parametrize(
+@together(
     ("data", "noise", "hole"),
     [
         (": OPENROUTER PROCESSING", True, False),

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
+from tests.support.together import together
 from wholecall.dialects.decode import NO_TEXT, decode, wire_text
 
 
@@ -53,7 +54,7 @@ def test_text_for_a_container(field: str) -> None:
     assert [UNREADABLE] * len(FULL_TEXT) == [read(field, value) for value in FULL_TEXT]
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "found"),
     [
         ('{"type":"x"}', X),
@@ -75,8 +76,8 @@ def test_where_an_object_is_due(value: str, found: object) -> None:
     assert found == read("one", value)
 
 
-@pytest.mark.parametrize("field", ["many", "always"])
-@pytest.mark.parametrize(
+@together("field", ["many", "always"])
+@together(
     ("value", "found"),
     [
         ('[{"type":"x"},{"type":"x"}]', [X, X]),
@@ -93,7 +94,7 @@ def test_where_a_list_of_objects_is_due(field: str, value: str, found: object) -
     assert found == read(field, value)
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "found"),
     [
         ('{"a":[1]}', {"a": [1]}),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import shown
 from tests.support.encode_bedrock import exception
+from tests.support.together import together
 from wholecall import Limits, StreamFault, TextDelta, ToolCallParser, TurnFinished, TurnStarted
 from wholecall.calls.output.events import Event
 from wholecall.dialects.table import detect_dialect, named
@@ -97,7 +98,7 @@ def parse(data: bytes, **options: Any) -> list[Event]:
     return parser.feed(data) + parser.close()
 
 
-@pytest.mark.parametrize(
+@together(
     ("payload", "name"),
     [
         (RESPONSES, "responses"),
@@ -300,7 +301,7 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
     assert name == found(payload)
 
 
-@pytest.mark.parametrize(
+@together(
     "payload",
     [
         {},
@@ -485,7 +486,7 @@ def leads() -> list[tuple[str, str]]:
     return [pair for pair in pairs if "choices" not in pair[0] or pair[1] in {"chat-completions", legacy}]
 
 
-@pytest.mark.parametrize("lead", QUIET)
+@together("lead", QUIET)
 def test_what_comes_first_changes_nothing(lead: str) -> None:
     """Keep-alives and empty frames before the decisive one change no event (quirks 53 and 54)."""
     for name in (name for quiet, name in leads() if quiet == lead):
@@ -495,7 +496,7 @@ def test_what_comes_first_changes_nothing(lead: str) -> None:
         assert parse(decisive, dialect=name) == parse(QUIET[lead] * 3 + decisive)
 
 
-@pytest.mark.parametrize("lead", QUIET)
+@together("lead", QUIET)
 def test_what_comes_first_does_not_mislead(lead: str) -> None:
     """Whatever quiet frame leads, even one of another dialect, the decisive frame decides."""
     for name, decisive in DECISIVE.items():
@@ -505,7 +506,7 @@ def test_what_comes_first_does_not_mislead(lead: str) -> None:
         assert [] == [event for event in events if isinstance(event, StreamFault)], name
 
 
-@pytest.mark.parametrize("name", DECISIVE)
+@together("name", DECISIVE)
 def test_an_error_frame_before_the_decisive_one_is_replayed(name: str) -> None:
     """An early error is not a dialect; it is reported once the dialect is known, and it is fatal (quirk 52)."""
     fault = StreamFault(0, 0, "provider_error", "429: slow", {"code": 429, "message": "slow"}, fatal=True)

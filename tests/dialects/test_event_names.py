@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import bless, corpora
 from tests.support.encode import compact
+from tests.support.together import together
 from wholecall.dialects.table import claimants_by_name
 
 KINDS = {"cohere-v1": "event_type", "gemini-interactions": "event_type"}
@@ -54,7 +55,7 @@ def _cases() -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(("told", "renamed"), _cases())
+@together(("told", "renamed"), _cases())
 def test_the_name_of_an_event_stands_for_its_type(told: bytes, renamed: bytes) -> None:
     """A recording whose event names alone give their kind gives the same events."""
     assert bless.parse([told]) == bless.parse([renamed])

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.support.together import together
 from wholecall.dialects.google.gemini.streamed import ArgumentsBuilder, steps
 from wholecall.dialects.google.gemini.views import Piece
 
@@ -41,7 +42,7 @@ def built(*pieces: str) -> str:
     return builder.text(whole=True)
 
 
-@pytest.mark.parametrize(
+@together(
     ("path", "expected"),
     [
         ("$.a", ["a"]),
@@ -134,7 +135,7 @@ def test_an_sdk_writes_nulls() -> None:
     assert '{"d":null}' == built('{"json_path":"$.d","null_value":"NULL_VALUE"}')
 
 
-@pytest.mark.parametrize(
+@together(
     "pieces",
     [
         [put("$.a[1]", 1)],

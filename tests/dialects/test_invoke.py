@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.parts import without_parts
+from tests.support.together import together
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
     CallSeen,
@@ -199,7 +200,7 @@ def test_the_inner_dialect_has_the_last_word() -> None:
     assert [TextFragment(0, "bye")] == InvokeTranslator(Parting).close()
 
 
-@pytest.mark.parametrize(
+@together(
     ("payload", "name"),
     [
         ({"bytes": coded(PIECES[0])}, "bedrock-invoke-anthropic"),

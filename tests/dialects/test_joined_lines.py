@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support import bless, corpora
+from tests.support.together import together
 from wholecall.calls.output.events import Event
 
 WORDS = "data: : RELAY PROCESSING\n"
@@ -35,7 +34,7 @@ ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize("entries", corpora.groups(ENTRIES))
+@together("entries", corpora.groups(ENTRIES))
 def test_lines_without_blank_lines_say_the_same(entries: list[dict[str, Any]]) -> None:
     """A recording without its blank lines, and with comments as data among the others, gives the same events."""
     for entry in entries:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.together import together
 from wholecall import ToolCallParser, TurnFinished
 from wholecall.deltas import HIGHEST_INDEX, INVALID_INDEX
 from wholecall.dialects.labels import choice_label, id_label, index_label, name_label, text_label
 
 
-@pytest.mark.parametrize(
+@together(
     ("wire", "label"),
     [
         (None, None),
@@ -32,7 +33,7 @@ def test_an_index_is_any_spelling_of_a_whole_number(wire: object, label: int | s
     assert type(label) is type(index_label(wire))
 
 
-@pytest.mark.parametrize(
+@together(
     "wire",
     [
         *(-1, -2, -2.0, 1.5, float("nan"), float("inf"), True, False, [], {}, [0]),
@@ -61,7 +62,7 @@ def test_an_id_is_kept_as_it_came(wire: object, label: str) -> None:
     assert label == id_label(wire)
 
 
-@pytest.mark.parametrize("wire", [None, "", " ", "\n\t", "null", "None", " null ", 1.5, True, False, [], {}])
+@together("wire", [None, "", " ", "\n\t", "null", "None", " null ", 1.5, True, False, [], {}])
 def test_some_values_are_no_id(wire: object) -> None:
     """Blanks, the words null and None, and other types are not ids (quirks 7 and 9)."""
     assert id_label(wire) is None
@@ -73,7 +74,7 @@ def test_a_name_is_passed_on_as_it_came(wire: str) -> None:
     assert wire == name_label(wire)
 
 
-@pytest.mark.parametrize("wire", [None, "", " ", "\n\t", 5, True, [], {}])
+@together("wire", [None, "", " ", "\n\t", 5, True, [], {}])
 def test_some_values_are_no_name(wire: object) -> None:
     """Blanks and other types never overwrite a name (quirks 18 and 19)."""
     assert name_label(wire) is None

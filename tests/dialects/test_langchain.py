@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.together import together
 from wholecall import detect
 
 
-@pytest.mark.parametrize(
+@together(
     ("data", "name"),
     [
         ('event: messages\ndata: [{"type":"AIMessageChunk"},{}]\n\n', "langchain"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from wholecall.dialects.table import named
 
 
-@pytest.mark.parametrize(
+@together(
     ("payload", "known"),
     [
         ({"choices": [{"text": "x"}]}, True),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.marked import INVOKED, frames_of, words_of
+from tests.support.together import together
 from wholecall.dialects.claims import KNOWN, are_akin, members_of
 from wholecall.dialects.detect import ENTRIES, SUPPORTING
 from wholecall.dialects.marks import (
@@ -168,7 +169,7 @@ def is_decisive(name: str, kind: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("test", "expected"),
     [
         (TEXT, ["", "x"]),
@@ -196,7 +197,7 @@ def test_a_test_holds_for_these_values(test: Any, expected: list[Any]) -> None:
     assert expected == holding(test)
 
 
-@pytest.mark.parametrize("test", [TEXT, NULL, SAID, HERE, "x", {"x", "y*"}, FILLED, EMPTY])
+@together("test", [TEXT, NULL, SAID, HERE, "x", {"x", "y*"}, FILLED, EMPTY])
 def test_a_path_that_leads_nowhere_passes_only_negative_tests(test: Any) -> None:
     """At any step: no member, a value of another type, an empty list."""
     frames: list[dict[str, Any]] = [
@@ -212,7 +213,7 @@ def test_a_path_that_leads_nowhere_passes_only_negative_tests(test: Any) -> None
     assert [[False, True]] * 6 == [[detect(frame, "") for detect in asked] for frame in frames]
 
 
-@pytest.mark.parametrize(
+@together(
     ("row", "payload", "event", "expected"),
     [
         ({"a.b": "x"}, {"a": {"b": "x"}}, "", True),
@@ -302,7 +303,7 @@ def test_a_traceback_shows_that_marks_were_asked() -> None:
     assert "<marks>" in [str(entry.path) for entry in caught.traceback]
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@together("name", ENTRIES)
 def test_a_row_is_decisive_for_its_dialect_alone(name: str) -> None:
     """The smallest frames of each row, made of its data, are claimed by no other dialect, unless it is akin."""
     for payload, event in frames_of(name):
@@ -313,7 +314,7 @@ def test_a_row_is_decisive_for_its_dialect_alone(name: str) -> None:
         assert strangers <= {other for one, other in CLAIMED_BESIDES if one == name}, payload
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@together("name", ENTRIES)
 def test_the_best_claim_to_a_smallest_frame_is_its_own(name: str) -> None:
     """Where others claim it as well, the order and the weak members decide."""
     found = [([each.name for each in claimants(*frame).best], frame) for frame in frames_of(name)]

@@ -12,6 +12,7 @@ import pytest
 
 from tests.dialects.test_pieces import VALUES, places
 from tests.dialects.test_translator import RECORDED, frames_of
+from tests.support.together import together
 from wholecall.deltas import Delta, ReasoningFragment, Slot, TextFragment
 from wholecall.dialects import at, say
 from wholecall.dialects.compiled import Node, members_of
@@ -79,7 +80,7 @@ def told(cls: type[PieceTableTranslator], data: str) -> list[Delta]:
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("event", "expected"),
     [
         ({"kind": "text", "delta": {"text": "x"}}, [TextFragment(0, "x")]),
@@ -106,7 +107,7 @@ def test_a_usual_piece_takes_the_short_way(event: dict[str, Any], expected: list
     assert expected == told(made, json.dumps(event)) == made().translate(Frame("", json.dumps(event)))
 
 
-@pytest.mark.parametrize(
+@together(
     "event",
     [
         {"kind": "text", "text": "x"},

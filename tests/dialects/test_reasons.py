@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
-
+from tests.support.together import together
 from wholecall.dialects.reasons import FINISH_REASONS, turn_reason
 from wholecall.types import TurnReason
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "reason"),
     [
         ("tool_calls", "tool_calls"),
@@ -44,7 +43,7 @@ def test_every_spelling_has_one_meaning(raw: str, reason: TurnReason) -> None:
     assert (reason, raw) == turn_reason(raw)
 
 
-@pytest.mark.parametrize("raw", [None, "", " ", "null", "None", "FINISH_REASON_UNSPECIFIED", 0, True, {}])
+@together("raw", [None, "", " ", "null", "None", "FINISH_REASON_UNSPECIFIED", 0, True, {}])
 def test_some_words_are_no_reason(raw: object) -> None:
     """Null, blanks and their spellings mean that there is no reason yet (quirk 45)."""
     assert turn_reason(raw) is None

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support import corpora, shown
 from tests.support.detected import decided
+from tests.support.together import together
 from tests.support.told import Echo
 from wholecall import WholecallError, detect
 from wholecall.dialects import claims, table
@@ -67,7 +68,7 @@ def test_every_claim_rests_on_a_member_that_is_named_or_on_the_event() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_a_dialect_is_found_by_its_name(name: str) -> None:
     """`named` returns the record itself."""
     assert name == named(name).name
@@ -96,7 +97,7 @@ def test_an_unknown_name_lists_the_known_ones(name: str, hint: str) -> None:
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_each_stream_has_its_own_translator(name: str) -> None:
     """A translator holds the state of one stream, and says nothing of nothing."""
     dialect = named(name)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import corpora
+from tests.support.together import together
 from tests.support.told import Echo, in_pieces, told_and_counted
 from wholecall import Limits
 from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, Fragment, Labelled, Run, Slot, TextFragment
@@ -77,7 +78,7 @@ def told_in_rows(dialect: str, frames: list[Frame], seed: str) -> list[Delta]:
     return told
 
 
-@pytest.mark.parametrize("entries", corpora.groups(RECORDED))
+@together("entries", corpora.groups(RECORDED))
 def test_frames_in_a_row_say_what_they_say_one_by_one(entries: list[dict[str, Any]]) -> None:
     """However the frames are put together, the pieces are the same, and no run holds an empty one."""
     for entry in entries:
@@ -223,7 +224,7 @@ def test_a_finished_response_restates_nothing_that_was_told() -> None:
     assert [DONE, ITEM_DONE] == [delta.rank for delta in told if isinstance(delta, CallWhole)]
 
 
-@pytest.mark.parametrize(("dialect", "said"), INTERRUPTED.values(), ids=list(INTERRUPTED))
+@together(("dialect", "said"), INTERRUPTED.values(), ids=list(INTERRUPTED))
 def test_what_interrupts_a_run(dialect: str, said: list[str | Frame]) -> None:
     """A frame that is not a further piece is reported at its position, and so are later frames, wherever a row ends."""
     frames = [text if isinstance(text, Frame) else Frame("message", text) for text in said]

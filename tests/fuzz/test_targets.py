@@ -14,6 +14,7 @@ from tests.fuzz.model import OPTIONS, Broken, Options, held, mutated_input, open
 from tests.fuzz.mutate import events_of, mutated
 from tests.fuzz.streams import recordings, unaccounted
 from tests.fuzz.targets import TARGETS
+from tests.support.together import together
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped
 from wholecall.calls.output.events import TurnStarted
 
@@ -23,7 +24,7 @@ EVERY = {"damage": 10, "feed": 10, "feed-event": 10, "errors": 12, "snapshots": 
 DAMAGED = 60
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@together("name", TARGETS)
 def test_seeds(name: str) -> None:
     """No law of a target is broken by its seeds."""
     seeds = list(TARGETS[name].seeds())
@@ -33,7 +34,7 @@ def test_seeds(name: str) -> None:
     assert len(seeds) > 10
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@together("name", TARGETS)
 def test_damaged_seeds(name: str) -> None:
     """The first damaged seeds break no law either, the same in every run."""
     seeds = list(TARGETS[name].seeds())
@@ -45,9 +46,7 @@ def test_damaged_seeds(name: str) -> None:
     assert len(set(damaged)) > DAMAGED // 2
 
 
-@pytest.mark.parametrize(
-    "path", sorted(REGRESSIONS.glob("*/*")), ids=lambda path: f"{path.parent.name}-{path.name}"
-)
+@together("path", sorted(REGRESSIONS.glob("*/*")), ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_what_was_found_stays_found(path: Path) -> None:
     """Law 4, or the law in the name: an input that broke one is read as it should be."""
     assert TARGETS[path.parent.name].run(path.read_bytes()) is None

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import bless, corpora, share
 from tests.support.expected import differences, of_kind
+from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 
 ENTRIES = corpora.cases()
@@ -18,7 +19,7 @@ FEW = 32
 every_recording = pytest.mark.parametrize("entry", ENTRIES, ids=[entry["name"] for entry in ENTRIES])
 
 
-@pytest.mark.parametrize("entries", corpora.groups(ENTRIES))
+@together("entries", corpora.groups(ENTRIES))
 def test_what_was_expected_by_hand_comes_out(entries: list[dict[str, Any]]) -> None:
     """A recording gives the calls and drops that were derived by hand from the rules, and no others."""
     for entry in entries:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support import corpora
 from tests.support.detected import first_decided
+from tests.support.together import together
 from wholecall import EXECUTABLE, ToolCallParser, ToolCallStarted
 from wholecall.dialects.claims import NARROWER
 
@@ -28,7 +29,7 @@ def flaw(data: bytes, dialect: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("entries", corpora.groups(corpora.cases()))
+@together("entries", corpora.groups(corpora.cases()))
 def test_a_recording_is_found_as_its_dialect(entries: list[dict[str, Any]]) -> None:
     """A recording is detected as its folder's dialect, and no other dialect claims the deciding frame."""
     flaws = {entry["name"]: flaw(corpora.recorded(entry), entry["dialect"]) for entry in entries}

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from tests.hygiene.source_tree import DOCS, table_cells
+from tests.support.together import together
 from wholecall import types as words
 
 # The module, by import_module: `wholecall.events` is also a function, and the attribute is that one.
@@ -80,7 +81,7 @@ def test_there_are_events() -> None:
     assert structs - {msgspec.Struct} == set(EVENTS)
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@together("event", EVENTS)
 def test_events_are_plain_frozen_structs(event: type[msgspec.Struct]) -> None:
     """An event is a frozen Struct, inherits from no other, and carries turn and choice first."""
     assert {msgspec.Struct} == set(event.__bases__) - {typing.Generic}
@@ -97,14 +98,14 @@ def test_events_are_tagged_by_type() -> None:
     assert all(str(tag).replace("_", "") == name.lower() for tag, name in tags.items())
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@together("event", EVENTS)
 def test_the_type_is_an_attribute(event: Any) -> None:
     """The log line's own fields are the class's, too; no event stores them."""
     assert event.__struct_config__.tag == event.type
     assert "type" not in event.__struct_fields__
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@together("event", EVENTS)
 def test_log_line_round_trips(event: type[msgspec.Struct]) -> None:
     """`to_json` is one compact line from which the same event can be read back, as one of the union."""
     made: Any = sample(event)
@@ -142,7 +143,7 @@ def test_a_line_is_one_to_every_reader(kept: str) -> None:
     assert "é\u200d\u2027\u202f" == "".join(char for char in line.decode() if not char.isascii())
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@together("event", EVENTS)
 def test_reprs_hold_no_argument_text(event: type[msgspec.Struct]) -> None:
     """A repr shows how long a text is, never the text."""
     assert SECRET not in repr(sample(event))
@@ -160,7 +161,7 @@ def test_secrets_are_sampled() -> None:
     assert {str(event.__struct_config__.tag) for event in EVENTS} - blind == holds
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@together("vocabulary", VOCABULARIES)
 def test_vocabularies_are_documented(vocabulary: str) -> None:
     """Each closed vocabulary is listed word by word in docs/words.md, no word more or less."""
     section = (

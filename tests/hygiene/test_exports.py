@@ -13,6 +13,7 @@ import pytest
 
 import wholecall
 from tests.hygiene.source_tree import DOCS, PROJECT, is_package, module_path, modules
+from tests.support.together import together
 
 ASSIGNED = frozenset({"__all__", "__version__", "_private"})  # names that an `__init__` may assign
 
@@ -87,7 +88,7 @@ def test_public_is_what_the_docs_list() -> None:
     assert public == documented().keys()
 
 
-@pytest.mark.parametrize("name", documented())
+@together("name", documented())
 def test_the_docs_list_every_name(name: str) -> None:
     """For each public module docs/api.md lists just its exports."""
     assert sorted(exported(name) or (), key=reading_order) == documented()[name]

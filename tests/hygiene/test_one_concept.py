@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-import pytest
-
 from tests.hygiene.source_tree import modules
+from tests.support.together import together
 from wholecall.dialects.table import DIALECTS
 
 # Modules of one folder that begin with the same word, and the reason; a family whose reason is "one concept" is to be
@@ -53,7 +52,7 @@ def test_no_concept_is_cut() -> None:
     assert SHARED.keys() == families(modules())
 
 
-@pytest.mark.parametrize(
+@together(
     ("names", "found"),
     [
         (["a.chat", "a.chat_views"], {("a.chat", "a.chat_views")}),

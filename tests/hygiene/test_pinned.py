@@ -13,6 +13,7 @@ from packaging.version import Version
 
 from tests.hygiene.source_tree import PROJECT
 from tests.support.sbom import project_table
+from tests.support.together import together
 
 PINS = sorted((PROJECT / ".ci" / "pins").glob("*.txt"))
 WORKFLOWS = sorted((PROJECT / ".github" / "workflows").glob("*.yml"))
@@ -27,7 +28,7 @@ def versions(name: str) -> dict[str, str]:
     return {pin["name"].lower().replace("_", "-"): pin["version"] for pin in PIN.finditer(text)}
 
 
-@pytest.mark.parametrize("path", PINS, ids=lambda path: path.stem)
+@together("path", PINS, ids=lambda path: path.stem)
 def test_pins_are_hashed(path: Path) -> None:
     """A file of pins is a comment, and then versions with the hash of each file, nothing else; no index is named."""
     head, _, rest = path.read_text("utf-8").partition("\n")

@@ -17,6 +17,7 @@ import yaml
 from tests.hygiene.source_tree import DOCS, PROJECT
 from tests.hygiene.test_readme import blocks
 from tests.support import settings_table
+from tests.support.together import together
 from wholecall.cli.proxy import add_command
 from wholecall.proxy.config import KEYS, UPSTREAM, Config, UpstreamConfig
 from wholecall.proxy.loading import load_config
@@ -73,7 +74,7 @@ def test_settings_are_described() -> None:
     assert ["upstream.live", "upstream.text"] == [row.name for row in rows if not row.description]
 
 
-@pytest.mark.parametrize("key", sorted(set(rows()) - IN_WORDS - {"upstream.url"}))
+@together("key", sorted(set(rows()) - IN_WORDS - {"upstream.url"}))
 def test_defaults_are_those_that_hold(key: str) -> None:
     """The table gives each key's default."""
     said = "none" if rows()[key] == "`[]`" else rows()[key]
@@ -105,7 +106,7 @@ def program() -> argparse.ArgumentParser:
     return parser
 
 
-@pytest.mark.parametrize("command", [command for command in commands() if "--help" not in command])
+@together("command", [command for command in commands() if "--help" not in command])
 def test_commands_of_the_page_are_understood(command: str) -> None:
     """Every option and every client is one."""
     assert callable(program().parse_args(shlex.split(command)[1:]).run)

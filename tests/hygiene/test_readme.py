@@ -10,6 +10,7 @@ import pytest
 
 from tests.hygiene.source_tree import DOCS, PROJECT
 from tests.support import javascript_table, phase_table, text_table
+from tests.support.together import together
 from wholecall.dialects import table
 
 # .ci/run takes the second one from the README and runs it unchanged.
@@ -65,7 +66,7 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line for line, _ in blocks("python", "py", page=page)] == ran
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/testing.md"])
+@together("page", [page for page in PAGES if page != "docs/testing.md"])
 def test_no_block_goes_untested(page: str) -> None:
     """A block may need only packages that a test in `tests/sdk` or `tests/engines` runs it with."""
     text = (PROJECT / page).read_text("utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,18 +33,25 @@ FOREIGN_NUMBER = re.compile(r"(?<![\w%.\"'])(?:[RF][1-9]|D[1-9]\d?[ab]?|P[1-9]\d
 EXCEPTIONS = {("run", "a folder outside the project")}
 
 
+@cache
 def prose() -> list[Path]:
     """Return every text of the project that people write: all but the corpora's data."""
     ours = [path for path in project_files() if CORPORA not in path.parents or path.suffix == ".md"]
     return [*ours, *PACKAGE.rglob("*.py")]
 
 
+@cache
+def text_of(path: Path) -> str:
+    """Return the text of a file, or none if it has no text."""
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
 def lines_with(pattern: str, path: Path) -> list[str]:
     """Return the lines of a file that match a pattern, with their place."""
-    try:
-        text = path.read_text("utf-8")
-    except UnicodeDecodeError:
-        return []
+    text = text_of(path)
     found = re.compile(pattern)
     if not found.search(text):
         return []
@@ -82,7 +90,7 @@ def test_no_foreign_numbers() -> None:
     found = [
         f"{path.name}: {match[0]}"
         for path in sorted(files)
-        if FOREIGN_NUMBER.search(path.read_text("utf-8"))  # to find the comments of all takes seconds
+        if FOREIGN_NUMBER.search(text_of(path))  # to find the comments of all takes seconds
         for text in comments(path)
         for match in FOREIGN_NUMBER.finditer(text)
     ]

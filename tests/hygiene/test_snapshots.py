@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from tests.hygiene.source_tree import modules
+from tests.support.together import together
 from wholecall import Limits, ToolCallParser
 from wholecall.dialects.table import DIALECTS
 from wholecall.framing import FRAMINGS
@@ -62,7 +63,7 @@ def assigned(module: str, name: str) -> set[str]:
 STATE = [(module, name) for module, name in CLASSES if assigned(module, name)]
 
 
-@pytest.mark.parametrize(("module", "name"), STATE, ids=[".".join(place) for place in STATE])
+@together(("module", "name"), STATE, ids=[".".join(place) for place in STATE])
 def test_every_attribute_is_kept_or_derived(module: str, name: str) -> None:
     """Whatever a class with state assigns to itself, its body annotates, or `DERIVED` names."""
     cls = named(module, name)
@@ -71,7 +72,7 @@ def test_every_attribute_is_kept_or_derived(module: str, name: str) -> None:
     assert set() == kept_by(cls).keys() & listed(cls, "DERIVED")
 
 
-@pytest.mark.parametrize(("module", "name"), STATE, ids=[".".join(place) for place in STATE])
+@together(("module", "name"), STATE, ids=[".".join(place) for place in STATE])
 def test_every_annotation_can_be_packed(module: str, name: str) -> None:
     """Msgspec can read everything that a class keeps, also values that no recording holds."""
     cls = named(module, name)

@@ -26,7 +26,8 @@ SIDECARS = ["about", "origin", "quirks", "text", "tools", "expect"]
 
 def test_every_format_has_its_cases() -> None:
     """Each format has texts with one call and several, cut ones, quoted ones, and one with reasoning."""
-    found = {name: {case["name"] for case in texts() if case["format"] == name} for name in FORMATS}
+    cases = texts()
+    found = {name: {case["name"] for case in cases if case["format"] == name} for name in FORMATS}
 
     assert {} == {name: NEEDED - names for name, names in found.items() if NEEDED - names}
     assert set(FORMATS) == {path.stem for path in TEXTS.glob("*.jsonl")}

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.support import quirky
+from tests.support.together import together
 from tests.support.turns import canonical, full_objects, objects, values
 from wholecall import parse_arguments
 from wholecall.policy import Policy
@@ -112,7 +113,7 @@ def test_valid_json_is_never_changed(
         assert canonical(value) == canonical(verdict.arguments)
 
 
-@pytest.mark.parametrize("string", quirky.HOSTILE)
+@together("string", quirky.HOSTILE)
 def test_hostile_strings_are_never_changed(string: str) -> None:
     """Law 12: each hostile string alone, as a value and as a key."""
     for value in ({"a": string}, {string: 1}, {"a": [string, {string: string}]}):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import ToolCall, ToolCallParser
 
 JSON = dict[str, Any]
@@ -104,9 +105,9 @@ def test_who_speaks_ends_no_answer(said: tuple[tuple[str, ...], ...], order: str
     assert wrong == []
 
 
-@pytest.mark.parametrize(("said", "order"), list(product(SAID, ORDERS)))
-@pytest.mark.parametrize("other", [(("to",),), ((),), (("to", "go"), ())])
-@pytest.mark.parametrize("change", ["another id", "the same id"])
+@together(("said", "order"), list(product(SAID, ORDERS)))
+@together("other", [(("to",),), ((),), (("to", "go"), ())])
+@together("change", ["another id", "the same id"])
 def test_another_answer_ends_what_was_open(
     said: tuple[tuple[str, ...], ...], order: str, other: tuple[tuple[str, ...], ...], change: str
 ) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from typing import Any
 
@@ -40,6 +41,7 @@ def _pieces(data: bytes, size: int = 97) -> Iterator[bytes]:
     return (data[start : start + size] for start in range(0, len(data), size))
 
 
+@cache
 def _alone(data: bytes) -> str:
     return _digest(log(parse([data], "auto")))
 

@@ -12,6 +12,7 @@ from hypothesis import example, given
 
 from tests.support.differences import DAMAGED, SSE_STREAMS, STREAMS, TEXTS, cells, disagreement, of_peer, ours
 from tests.support.references import SSEvent, sse_events
+from tests.support.together import together
 from wholecall.framing import SSEFraming
 
 READERS: dict[str, Callable[[str], Any]] = {
@@ -27,7 +28,7 @@ def frames(stream: bytes, **leniencies: bool) -> list[SSEvent]:
     return [SSEvent(frame.event, frame.data, frame.id, frame.retry) for frame in found]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@together("name", TEXTS)
 def test_listed_texts(name: str) -> None:
     """Law 11: docs/differences.md states the results of us, the standard library and msgspec for each text."""
     columns = ["wholecall", *READERS]
@@ -52,7 +53,7 @@ def test_nothing_else_differs(name: str, text: str) -> None:
     assert disagreement(READERS[name], text) is None
 
 
-@pytest.mark.parametrize("name", SSE_STREAMS)
+@together("name", SSE_STREAMS)
 def test_listed_streams(name: str) -> None:
     """Law 30: the document counts the events right."""
     stream = SSE_STREAMS[name]

@@ -22,6 +22,7 @@ from tests.support import encode
 from tests.support.discretion import CANARY, spilled_by, spilled_in
 from tests.support.renderers import RENDERERS
 from tests.support.snapshots import opened, resealed
+from tests.support.together import together
 from tests.support.turns import frame, parse
 from wholecall import Limits, StreamFailed, ToolCallParser, history, parse_arguments
 from wholecall.calls.output.call_events import ToolCallDropped
@@ -121,8 +122,8 @@ def _drops(reason: DropReason, dialect: str) -> list[ToolCallDropped]:
     return [event for event in found if isinstance(event, ToolCallDropped)]
 
 
-@pytest.mark.parametrize("dialect", ["chat-completions", "responses", "anthropic"])
-@pytest.mark.parametrize("reason", _TEXTS)
+@together("dialect", ["chat-completions", "responses", "anthropic"])
+@together("reason", _TEXTS)
 def test_no_drop_says_what_was_dropped(reason: DropReason, dialect: str) -> None:
     """Law 28: reason, detail and repr of a drop name the fault, never the text; nor does the message to the model."""
     drops = _drops(reason, dialect)
@@ -143,7 +144,7 @@ def test_every_reason_of_a_verdict_was_tried() -> None:
     assert set(get_args(DropReason)) == {*_TEXTS, *before}
 
 
-@pytest.mark.parametrize("reason", sorted(set(_TEXTS) - {"schema"}))
+@together("reason", sorted(set(_TEXTS) - {"schema"}))
 def test_no_verdict_shows_its_text(reason: DropReason) -> None:
     """Law 28: nor does a verdict on a text alone."""
     verdict = parse_arguments(_TEXTS[reason], limits=Limits(max_arguments_bytes=1000))

@@ -15,6 +15,7 @@ import pytest
 from tests.support import share
 from tests.support.conforming import claude
 from tests.support.proxying import Client, Reply, Scripted, run
+from tests.support.together import together
 from wholecall.asgi import AnswerEnded, RepairMiddleware
 from wholecall.transport import Counters, RepairTransport
 
@@ -192,8 +193,8 @@ def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str,
     ]
 
 
-@pytest.mark.parametrize("dialect", PATHS)
-@pytest.mark.parametrize("door", DOORS)
+@together("dialect", PATHS)
+@together("door", DOORS)
 def test_a_foreign_beginning_hides_no_stream(door: Door, dialect: str) -> None:
     """After any prefix, a cut call is not emitted; other APIs' frames, JSON and text included."""
     broken = stream(dialect, '{"a": ')
@@ -222,8 +223,8 @@ def test_a_healthy_stream_passes_under_any_label(door: Door, dialect: str, part:
     ]
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize(
+@together("door", DOORS)
+@together(
     "body",
     [
         *(

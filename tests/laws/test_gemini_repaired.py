@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.bless import in_chunks
 from tests.support.naive import compact_json, data_of, finish_reasons, read_calls
+from tests.support.together import together
 from wholecall import Limits, ToolCallParser
 from wholecall.calls.output.events import EXECUTABLE, Event, TextDelta
 from wholecall.repairing import RepairedBody, Repairer, repair_body
@@ -270,8 +271,8 @@ BESIDE = {
 }
 
 
-@pytest.mark.parametrize("what", BESIDE)
-@pytest.mark.parametrize("at", range(4))
+@together("what", BESIDE)
+@together("at", range(4))
 def test_lines_of_data_are_all_that_goes_out(what: str, at: int) -> None:
     """Comments, names and ids of events are left out, before every frame and after the last; the frames are not."""
     blocks = [block(FRAMES[kind]) for kind in ("text", "call", "STOP")]

@@ -12,6 +12,7 @@ import pytest
 
 from tests.laws.test_lanes import decoded, differing, leaves
 from tests.support.lanes import WIRES
+from tests.support.together import together
 from wholecall import ToolCallParser
 
 TEXTS = ('{"path":"/src/a.py","tags":["a"]}', '{"line": 2}', '{"text":"h\\u00e9"}')
@@ -201,8 +202,8 @@ def test_documented_bodies_stay(dialect: str) -> None:
     )
 
 
-@pytest.mark.parametrize("dialect", BODIES)
-@pytest.mark.parametrize("question", ["turn", "turns", "repr", "snapshot", "forget", "abort", "fail"])
+@together("dialect", BODIES)
+@together("question", ["turn", "turns", "repr", "snapshot", "forget", "abort", "fail"])
 def test_questions_of_bodies(dialect: str, question: str) -> None:
     """Law 129: for any query to a parser of a body, before, within or after it, the answer is the machine's."""
     data = json.dumps(BODIES[dialect]).encode()

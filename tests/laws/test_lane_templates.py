@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.laws.test_lanes import differing, leaves
+from tests.support.together import together
 from wholecall import ToolCallParser
 
 
@@ -196,7 +197,7 @@ def test_events_that_differ_in_a_character(name: str, character: str) -> None:
     assert [] == _odd(name, changed)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@together("name", TEXTS)
 def test_members_that_come_later(name: str) -> None:
     """Law 129: a member that is new among pieces, or has another value in each, is read as the machine reads it."""
     text = TEXTS[name]
@@ -234,7 +235,7 @@ def test_pieces_after_the_item() -> None:
     )
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@together("name", TEXTS)
 def test_a_line_that_ends_in_the_data(name: str) -> None:
     """Law 129: an event whose data go over two lines, as JSON may, is read as the machine reads it, in any reads."""
     event = TEXTS[name].event.replace("%s", "piece ")
@@ -243,7 +244,7 @@ def test_a_line_that_ends_in_the_data(name: str) -> None:
     assert [] == _odd(name, [event[:at] + end + event[at:] for at in places for end in ("\r", "\n", "\r\n")])
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@together("name", TEXTS)
 def test_a_member_that_repeats_the_piece(name: str) -> None:
     """Law 129: a member whose value is the piece is not taken for the piece, where it comes before or after that."""
     text = TEXTS[name]
@@ -257,7 +258,7 @@ def test_a_member_that_repeats_the_piece(name: str) -> None:
     assert [] == differing(map(counted, streams))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@together("name", TEXTS)
 def test_a_piece_after_the_text(name: str) -> None:
     """Law 129: pieces after any later event are read as the machine reads them."""
     text, is_call = TEXTS[name], "arguments" in name
@@ -273,7 +274,7 @@ def test_a_piece_after_the_text(name: str) -> None:
     assert [] == differing(map(counted, streams))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@together("name", TEXTS)
 def test_a_text_in_large_reads_stays_in_the_lane(name: str) -> None:
     """Reads of many pieces of one text stay in the lane where only the pieces differ; if not, only those of Responses.
 

@@ -17,6 +17,7 @@ from benchmarks import workloads
 from benchmarks.envelopes import GATEWAYS
 from tests.support import corpora, quirky, share
 from tests.support.lanes import WIRES, Wire
+from tests.support.together import together
 from wholecall import Limits, StreamClosed, ToolCall, ToolCallParser, Tools
 
 CUTS: dict[str, Callable[[bytes], list[bytes]]] = {**workloads.CUTS}
@@ -262,7 +263,7 @@ def test_recordings(paths: list[Path]) -> None:
         assert [] == differing([events, workloads.cut(data, 53), *cut]), path.name
 
 
-@pytest.mark.parametrize("name", [*GATEWAYS])
+@together("name", [*GATEWAYS])
 def test_gateways(name: str) -> None:
     """Law 129: text, reasoning and calls in the envelopes of all servers, whole and cut."""
     for kind in ("text", "reasoning", "calls"):
@@ -389,9 +390,7 @@ def test_documented_streams_stay() -> None:
     assert {"openai", "azure", "openrouter", "together", "vllm", "groq", "ollama"} <= stay
 
 
-@pytest.mark.parametrize(
-    ("dialect", "odd"), [(name, odd) for name, wire in WIRES.items() for odd in wire.odd]
-)
+@together(("dialect", "odd"), [(name, odd) for name, wire in WIRES.items() for odd in wire.odd])
 def test_odd_streams_leave(dialect: str, odd: str) -> None:
     """A frame that the machine would have to think about is the machine's."""
     wire = WIRES[dialect]

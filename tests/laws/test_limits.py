@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.model import Fragment
+from tests.support.together import together
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
 from wholecall import Limits
 from wholecall.calls.output.call_events import ToolCallDropped
@@ -61,7 +62,7 @@ def _faults(found: list[Any]) -> list[str]:
     return [event.kind for event in found if isinstance(event, StreamFault)]
 
 
-@pytest.mark.parametrize("name", CALL_LIMITS)
+@together("name", CALL_LIMITS)
 def test_boundary(name: str) -> None:
     """Law 23: input that just fits passes, one more does not, and nothing raises."""
     breach = CALL_LIMITS[name]
@@ -72,7 +73,7 @@ def test_boundary(name: str) -> None:
     assert [] == violations(failed)
 
 
-@pytest.mark.parametrize("name", CALL_LIMITS)
+@together("name", CALL_LIMITS)
 def test_off(name: str) -> None:
     """Law 23: a disabled limit stops nothing."""
     assert 1 == len(pairs(parse(stream(CALL_LIMITS[name].fails), limits=Limits.none())))
@@ -88,8 +89,8 @@ def test_breaches_of_calls_do_not_depend_on_splits(name: str, data: Any) -> None
     assert log(parse([octets], limits=breach.limits)) == log(parse(split(octets, cuts), limits=breach.limits))
 
 
-@pytest.mark.parametrize("name", CALL_LIMITS)
-@pytest.mark.parametrize("first", [True, False])
+@together("name", CALL_LIMITS)
+@together("first", [True, False])
 def test_breaches_of_calls_isolate(name: str, first: bool) -> None:
     """Law 24: a breach in one call changes no other call of the stream, before or after it."""
     breach = CALL_LIMITS[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from tests.laws.test_limits import CALL_LIMITS
 from tests.support import corpora
 from tests.support.model import Fragment
+from tests.support.together import together
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
 from wholecall import Limits, ToolCallParser
 from wholecall.calls.output.call_events import ToolCallDropped
@@ -168,7 +168,7 @@ def _below(bound: Bound) -> Limits:
     return Limits(**{bound.limit: bound.at - 1})
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@together("name", BOUNDS)
 def test_boundary(name: str) -> None:
     """Law 23: input that just fits is as without a limit, one more is not; nothing raises."""
     bound = BOUNDS[name]
@@ -300,14 +300,18 @@ def test_presets_keep_their_word() -> None:
     assert Limits.gateway().max_stream_bytes is not None
 
 
-@pytest.mark.parametrize("preset", [Limits.gateway, Limits.desktop])
-def test_presets_read_what_the_defaults_read(preset: Callable[[], Limits]) -> None:
+def test_presets_read_what_the_defaults_read() -> None:
     """No recording of an honest stream meets a limit of a preset."""
     read = partial(parse, dialect="auto")
-    wrong = [
-        entry["name"]
-        for entry in corpora.cases()
-        if log(read([corpora.recorded(entry)])) != log(read([corpora.recorded(entry)], limits=preset()))
-    ]
+    presets = {"gateway": Limits.gateway(), "desktop": Limits.desktop()}
+    wrong = []
+    for entry in corpora.cases():
+        data = [corpora.recorded(entry)]
+        expected = log(read(data))
+        wrong += [
+            (entry["name"], name)
+            for name, limits in presets.items()
+            if log(read(data, limits=limits)) != expected
+        ]
 
     assert [] == wrong

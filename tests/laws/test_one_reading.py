@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
 
 JSON = dict[str, Any]
@@ -45,8 +46,8 @@ def _executed(n: int, index: int | None, told: str, result: str) -> list[JSON]:
     return [_chunk({"executed_tools": [one]}) for one in frames]
 
 
-@pytest.mark.parametrize("follows", FOLLOWS)
-@pytest.mark.parametrize(
+@together("follows", FOLLOWS)
+@together(
     ("n_calls", "index", "told", "result"),
     list(product((1, 2, 3), ("own", "one", "none"), ("once", "twice", "again"), RESULTS)),
 )
@@ -81,8 +82,8 @@ def _whole(n: int, index: int | None, id: str | None, text: str, reason: str | N
     return _chunk({"role": "assistant", "tool_calls": [call]}, reason)
 
 
-@pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize(
+@together("error", ERRORS)
+@together(
     ("n_calls", "index", "ids", "text"),
     list(product((1, 2, 3), ("own", "one", "none"), (True, False), WHOLE)),
 )
@@ -101,7 +102,7 @@ def test_an_error_takes_back_no_call_that_had_its_reason(
     assert [f"put_{n}" for n in range(n_calls)] == [name for name, _ in came]
 
 
-@pytest.mark.parametrize(("n_calls", "n_ended", "text"), list(product((2, 3), (0, 1), WHOLE)))
+@together(("n_calls", "n_ended", "text"), list(product((2, 3), (0, 1), WHOLE)))
 def test_an_error_ends_what_had_no_reason(n_calls: int, n_ended: int, text: str) -> None:
     """Law 109: of such calls those after the last reason are dropped by the error."""
     frames = [_whole(n, 0, f"c{n}", text, "tool_calls" if n < n_ended else None) for n in range(n_calls)]
@@ -148,9 +149,9 @@ BESIDE: dict[str, list[JSON]] = {
 }
 
 
-@pytest.mark.parametrize("index", [None, 7])
-@pytest.mark.parametrize("beside", BESIDE)
-@pytest.mark.parametrize("orphan", ["{}", '{"z":3}', '{"z"'])
+@together("index", [None, 7])
+@together("beside", BESIDE)
+@together("orphan", ["{}", '{"z":3}', '{"z"'])
 def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | None, orphan: str) -> None:
     """Law 109: text without an owner is not part of a call whose text the wire closed before; it taints open calls."""
     frames = [OPENS, *BESIDE[beside]]
@@ -162,9 +163,9 @@ def test_a_call_that_was_closed_lacks_no_later_text(beside: str, index: int | No
     assert [("go", {"x": 1})] == _came("anthropic", frames, ToolCall)
 
 
-@pytest.mark.parametrize("pieces", [['{"x":', "1"], ['{"x":', "1}"], ['{"x":1}'], list('{"x":1}')])
-@pytest.mark.parametrize("late", ["2}", "}", " ", '{"x":2}'])
-@pytest.mark.parametrize("by_one", [False, True], ids=["together", "one by one"])
+@together("pieces", [['{"x":', "1"], ['{"x":', "1}"], ['{"x":1}'], list('{"x":1}')])
+@together("late", ["2}", "}", " ", '{"x":2}'])
+@together("by_one", [False, True], ids=["together", "one by one"])
 def test_text_behind_the_end_of_its_block_is_nobodys(pieces: list[str], late: str, by_one: bool) -> None:
     """Law 109: pieces at the number of an ended block are not part of its call while another block continues."""
     told = [_piece(0, piece) for piece in pieces]
@@ -319,9 +320,9 @@ def test_what_the_order_alone_says_is_flagged(n_calls: int, order: str) -> None:
     assert flags == [call.flags for call in calls]
 
 
-@pytest.mark.parametrize("texts", [texts for texts in TEXTS if len(texts) > 1])
-@pytest.mark.parametrize("pieces", LABELS)
-@pytest.mark.parametrize("order", ORDERS[1:])
+@together("texts", [texts for texts in TEXTS if len(texts) > 1])
+@together("pieces", LABELS)
+@together("order", ORDERS[1:])
 def test_crossed_texts_of_calls_are_none_without_labels(
     order: str, pieces: str, texts: tuple[str, ...]
 ) -> None:
@@ -354,9 +355,9 @@ def test_no_text_is_bound_by_order_beside_a_loss(
     assert [] == [call for call in came if call not in sent]
 
 
-@pytest.mark.parametrize("status", ["incomplete", "completed"])
-@pytest.mark.parametrize("where", ["item", "response", "both"])
-@pytest.mark.parametrize(("kind", "field"), [("function_call", "arguments"), ("custom_tool_call", "input")])
+@together("status", ["incomplete", "completed"])
+@together("where", ["item", "response", "both"])
+@together(("kind", "field"), [("function_call", "arguments"), ("custom_tool_call", "input")])
 def test_an_item_that_calls_itself_incomplete_is_a_drop(
     kind: str, field: str, where: str, status: str
 ) -> None:

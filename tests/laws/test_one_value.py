@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import conforming, corpora
+from tests.support.together import together
 from wholecall.encoders import ENCODERS
 from wholecall.repairing import Repairer, repair_body
 
@@ -107,7 +108,7 @@ def test_no_frame_leaves_the_repairer_with_two_values_of_a_member(name: str) -> 
     assert [] == wrong
 
 
-@pytest.mark.parametrize("name", _BODIES)
+@together("name", _BODIES)
 def test_no_body_leaves_the_repairer_with_two_values_of_a_member(name: str) -> None:
     """If any member of a whole body comes twice, none is sent twice."""
     body = corpora.recorded(_RECORDED[name]).decode()
@@ -131,8 +132,8 @@ def strict(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-@pytest.mark.parametrize("what", LENIENT)
-@pytest.mark.parametrize("dialect", conforming.STREAMS)
+@together("what", LENIENT)
+@together("dialect", conforming.STREAMS)
 def test_what_is_no_strict_json_is_written_anew(dialect: str, what: str) -> None:
     """Frames and bodies that some clients read, and others fail on, leave in a form that all read."""
     stream = conforming.stream_of(dialect, conforming.STREAMS[dialect][0])

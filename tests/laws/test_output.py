@@ -15,6 +15,7 @@ import pytest
 from tests.support import corpora, encode
 from tests.support.encode import compact, sse
 from tests.support.renderers import RENDERERS
+from tests.support.together import together
 from tests.support.turns import split
 from wholecall import (
     Output,
@@ -75,7 +76,7 @@ def word_of(turn: Turn[Any]) -> str | None:
     return output.status if isinstance(output, Output) else output.reason if output else None
 
 
-@pytest.mark.parametrize("line", LINES)
+@together("line", LINES)
 def test_every_kind_of_text(line: str) -> None:
     """Law 123: an answer that the wire ended is a value if its text is one, else a drop with the reason."""
     turns = {text: collect([sent(line, text)], named(line), output=Tide) for text in TEXTS}
@@ -86,9 +87,7 @@ def test_every_kind_of_text(line: str) -> None:
     assert [*TEXTS] == [turn.output.raw_text for turn in turns.values() if turn.output]
 
 
-@pytest.mark.parametrize(
-    "line", sorted(line for line in RENDERERS if sent(line, TEXT) != sent(line, TEXT, "length"))
-)
+@together("line", sorted(line for line in RENDERERS if sent(line, TEXT) != sent(line, TEXT, "length")))
 def test_a_cut_answer_is_none(line: str) -> None:
     """Law 123: a turn that was cut for length, or failed for it, has no value, for any text, where the wire says so."""
     turns = {text: collect([sent(line, text, "length")], named(line), output=Tide) for text in TEXTS}
@@ -238,7 +237,7 @@ def test_the_same_without_a_refusal() -> None:
 # Calls, other messages.
 
 
-@pytest.mark.parametrize("line", LINES)
+@together("line", LINES)
 def test_calls_for_the_client(line: str) -> None:
     """Law 123: a turn that ends in calls for the client has no answer yet, for any text before them."""
     turn = encode.Turn([encode.Call("call_1", "f", '{"a":1}')], text=TEXT)
@@ -333,7 +332,7 @@ def _moved(line: str, chunks: list[bytes]) -> Turn[Any]:
     return ToolCallParser.restore(parser.snapshot(), output=Tide).turn
 
 
-@pytest.mark.parametrize("line", LINES)
+@together("line", LINES)
 def test_progress_grows_into_the_value(line: str) -> None:
     """Law 123: previews only grow, and the members that progress reported last are the decoded answer."""
     parser: ToolCallParser[Any] = ToolCallParser(named(line), output=Tide, live=True)
@@ -366,7 +365,7 @@ def test_a_text_alone() -> None:
     )
 
 
-@pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
+@together("paths", corpora.groups(corpora.streams()))
 def test_recordings_say_the_same(paths: list[Path]) -> None:
     """Law 123: asking for a value changes no other event of a recording; a value is the text of an ended turn."""
     for path in paths:

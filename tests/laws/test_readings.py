@@ -8,11 +8,11 @@ from collections import Counter
 from typing import Any
 from unittest.mock import patch
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import corpora
+from tests.support.together import together
 from wholecall import ToolCallParser, parse_arguments
 from wholecall.deltas import Labelled
 from wholecall.machine.call import Call
@@ -155,7 +155,7 @@ DOCUMENTED = [
 ]
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
+@together("name", DOCUMENTED)
 def test_documented_labels_ask_no_reading(name: str) -> None:
     """Law 71: while labels are as documented, the index alone identifies a fragment's call."""
     entries = {entry["name"]: entry for entry in corpora.cases()}

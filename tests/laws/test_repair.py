@@ -13,6 +13,7 @@ import pytest
 from tests.support import bless, corpora, encode, quirky
 from tests.support.naive import STYLES, argument_text_in, data_of, error_of, read_calls
 from tests.support.renderers import RENDERERS
+from tests.support.together import together
 from wholecall import Limits, ToolCallParser
 from wholecall.calls.output.call_events import (
     BuiltinToolCall,
@@ -168,8 +169,8 @@ def text_of(events: Iterable[Event]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("names", corpora.groups(MENDED))
+@together("style", STYLES)
+@together("names", corpora.groups(MENDED))
 def test_every_naive_reader_gets_the_calls(names: list[str], style: Any) -> None:
     """Law 50: from a repaired stream loops that set labels once and loops that append get exactly our calls."""
     for name in names:
@@ -380,7 +381,7 @@ def test_healthy_recordings_are_untouched() -> None:
     assert EDITED.keys() == edited
 
 
-@pytest.mark.parametrize("names", corpora.groups(OTHERS))
+@together("names", corpora.groups(OTHERS))
 def test_other_streams_pass(names: list[str]) -> None:
     """Law 53: input that is not an event stream of these dialects passes unchanged, in any chunks."""
     for name in names:
@@ -393,7 +394,7 @@ def test_other_streams_pass(names: list[str]) -> None:
 # Law 54.
 
 
-@pytest.mark.parametrize("mode", quirky.MODES)
+@together("mode", quirky.MODES)
 def test_no_reader_executes_early(mode: str) -> None:
     """Law 54: wherever a stream is cut, its output holds no call but those that the parser has emitted."""
     for number in range(3):

@@ -25,6 +25,7 @@ from tests.support.snapshots import (
     resealed,
     sealed,
 )
+from tests.support.together import together
 from tests.support.turns import Plan, chunk, partitions, plans, split
 from wholecall import BadSnapshot, Limits, Policy, StreamClosed, ToolCallParser, Tools
 from wholecall.framing import FRAMINGS
@@ -148,7 +149,7 @@ def test_every_recording_goes_on_after_every_byte(path: Path) -> None:
     assert stayed.turns == parser.turns
 
 
-@pytest.mark.parametrize("name", SMALL)
+@together("name", SMALL)
 def test_odd_streams_go_on_after_every_few_bytes(name: str) -> None:
     """Law 20: bytes that are cut, no text, no stream, in characters or in line ends."""
     data = SMALL[name]
@@ -188,7 +189,7 @@ def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
 
-@pytest.mark.parametrize("number", range(60))
+@together("number", range(60))
 def test_quirky_streams_go_on_after_a_move(number: int) -> None:
     """Law 20: labels that lie, and other habits of servers."""
     data, rng = quirky.make_numbered(20, number).bytes(), random.Random(number)
@@ -198,7 +199,7 @@ def test_quirky_streams_go_on_after_a_move(number: int) -> None:
     assert moved(chunks, ToolCallParser(**options), moves=False) == moved(chunks, ToolCallParser(**options))
 
 
-@pytest.mark.parametrize("number", range(20))
+@together("number", range(20))
 def test_previews_go_on_after_a_move(number: int) -> None:
     """Law 20: the state of half-finished arguments is the same."""
     data, rng = quirky.make_numbered(21, number).bytes(), random.Random(number)

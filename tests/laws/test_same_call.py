@@ -18,6 +18,7 @@ from tests.models import ag_ui, anthropic, chat, cohere, converse, gemini_intera
 from tests.models.streams import Event, Model
 from tests.support.encode import Call, Pieces, Turn, every, whole
 from tests.support.renderers import RENDERERS, SERVER_SIDE
+from tests.support.together import together
 from wholecall import Policy, ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
 
 A, SPELT, OTHER = '{"x":1,"y":[2]}', '{"y": [2],\n "x": 1.0}', '{"x":9}'
@@ -45,8 +46,8 @@ def _said(*calls: tuple[str, str]) -> Counter[tuple[str, str]]:
     return Counter((name, json.dumps(json.loads(text), sort_keys=True)) for name, text in calls)
 
 
-@pytest.mark.parametrize("name", STREAMS)
-@pytest.mark.parametrize(
+@together("name", STREAMS)
+@together(
     ("texts", "pieces"),
     [((A, A), (whole, whole)), ((A, A), (every(3), every(2))), ((A, SPELT), (whole, every(3))), (("{}", "{}"), (whole, whole))],
     ids=["again", "in other pieces", "spelt otherwise", "empty"],
@@ -83,7 +84,7 @@ def _answer_of_chat(id: str | None, call: str) -> bytes:
     return b"".join(b"data: %b\n\n" % json.dumps(frame).encode() for frame in frames) + b"data: [DONE]\n\n"
 
 
-@pytest.mark.parametrize(
+@together(
     ("answers", "meant"),
     [
         ([("r1", "c"), ("r1", "c")], 1),
@@ -124,7 +125,7 @@ def test_another_step_has_ids_of_its_own(again: str) -> None:
     assert _said(("go", A), ("go", again)) == _calls(events)
 
 
-@pytest.mark.parametrize("name", [name for name in STREAMS if name not in SERVER_SIDE | _ENDS])
+@together("name", [name for name in STREAMS if name not in SERVER_SIDE | _ENDS])
 def test_other_calls_in_the_next_stream_are_calls(name: str) -> None:
     """Law 111: calls under other ids are emitted, whatever their content."""
     render, dialect = RENDERERS[name], name.partition(",")[0]
@@ -329,9 +330,9 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("dialect", BODIES)
-@pytest.mark.parametrize("times", [1, 2, 3])
-@pytest.mark.parametrize(
+@together("dialect", BODIES)
+@together("times", [1, 2, 3])
+@together(
     "listed",
     [
         [("same", "go", A), ("same", "go", OTHER)],
@@ -353,8 +354,8 @@ def test_different_calls_of_one_list_are_several(
     assert (_said(*(call[1:] for call in listed)), []) == (_calls(events), dropped)
 
 
-@pytest.mark.parametrize("dialect", BODIES)
-@pytest.mark.parametrize("times", [1, 2])
+@together("dialect", BODIES)
+@together("times", [1, 2])
 def test_the_same_call_twice_in_one_list_is_one(dialect: str, times: int) -> None:
     """Law 110: equal calls of one list under one id are one call, in any spelling, without a drop."""
     parser = ToolCallParser(dialect)
@@ -365,8 +366,8 @@ def test_the_same_call_twice_in_one_list_is_one(dialect: str, times: int) -> Non
     assert (_said(("go", A)), []) == (_calls(events), dropped)
 
 
-@pytest.mark.parametrize("dialect", BODIES)
-@pytest.mark.parametrize("times", [1, 2])
+@together("dialect", BODIES)
+@together("times", [1, 2])
 def test_a_body_behind_its_stream_is_nothing_new(dialect: str, times: int) -> None:
     """Law 110: a whole body after the stream of the same answer, once or more, adds no call."""
     calls = [Call("call_1", "go", A), Call("call_2", "go", OTHER)]
@@ -405,7 +406,7 @@ def _ag_ui(kind: str, run: str) -> dict[str, Any]:
     }[kind]
 
 
-@pytest.mark.parametrize(
+@together(
     "order",
     [
         order

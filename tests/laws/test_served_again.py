@@ -6,8 +6,7 @@ import json
 from itertools import product
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from wholecall import Policy, ToolCall, ToolCallCancelled, ToolCallParser
 
 JSON = dict[str, Any]
@@ -57,10 +56,10 @@ POLICIES = {
 }
 
 
-@pytest.mark.parametrize("dialect", TELL)
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-@pytest.mark.parametrize("between", ["nothing", "another call"])
-@pytest.mark.parametrize("n_first", [1, 2, 3], ids=["open", "has its text", "is over"])
+@together("dialect", TELL)
+@together("policy", POLICIES.values(), ids=POLICIES)
+@together("between", ["nothing", "another call"])
+@together("n_first", [1, 2, 3], ids=["open", "has its text", "is over"])
 def test_a_call_that_the_server_tells_as_its_own_is_not_the_clients(
     dialect: str, policy: Policy, between: str, n_first: int
 ) -> None:
@@ -83,8 +82,8 @@ def test_a_call_that_the_server_tells_as_its_own_is_not_the_clients(
         assert [] == [call for call in parser.turn.calls if call.name == "go"], texts
 
 
-@pytest.mark.parametrize("n_first", [1, 2, 3], ids=["open", "has its text", "is over"])
-@pytest.mark.parametrize("lists", [["mcp"], ["function", "mcp"], ["mcp", "function"]], ids=" ".join)
+@together("n_first", [1, 2, 3], ids=["open", "has its text", "is over"])
+@together("lists", [["mcp"], ["function", "mcp"], ["mcp", "function"]], ids=" ".join)
 def test_a_call_that_the_list_tells_as_the_servers_is_not_the_clients(n_first: int, lists: list[str]) -> None:
     """Law 110: the same where only the list at the end marks it as executed by the server."""
     kinds = {"mcp": ("server_tool_use", 1), "function": ("tool_use", 0)}

@@ -15,6 +15,7 @@ from tests.damage.ways import marks_for
 from tests.fuzz.mutate import events_of
 from tests.support.encode import Call, Turn, every
 from tests.support.renderers import RENDERERS
+from tests.support.together import together
 from wholecall import EXECUTABLE, ToolCallParser
 from wholecall.calls.output.call_events import ToolCallDropped
 
@@ -71,7 +72,7 @@ def test_most_dialects_announce_calls() -> None:
     assert len(ANNOUNCED) >= 15
 
 
-@pytest.mark.parametrize("renderer", ANNOUNCED)
+@together("renderer", ANNOUNCED)
 def test_silence_before_an_end_that_is_not_its_own_is_no_call(renderer: str) -> None:
     """Law 98: neither ends of others, nor the end of an answer without calls, make a call of a head."""
     head = b"".join(_head(renderer))
@@ -102,7 +103,7 @@ ALLOWS = {
 }
 
 
-@pytest.mark.parametrize("reason", ALLOWS)
+@together("reason", ALLOWS)
 def test_a_reason_that_allows_no_calls_proves_no_call_empty(reason: str) -> None:
     """Law 98: in chat, where calls have no ends, a reason counts as an end only if calls can end so."""
     came = _came("chat-completions", _chunk("a", HEAD), _chunk("a", {}, reason))
@@ -120,9 +121,9 @@ def test_a_reason_under_another_id_than_the_only_chunk(first: str | None, id: st
     assert [("call" if is_own else "incomplete_input", "dredge")] == came
 
 
-@pytest.mark.parametrize("status", ["completed", "in_progress", "incomplete"])
-@pytest.mark.parametrize("is_added", [True, False])
-@pytest.mark.parametrize("text", ["", TEXT])
+@together("status", ["completed", "in_progress", "incomplete"])
+@together("is_added", [True, False])
+@together("text", ["", TEXT])
 def test_a_listed_item_in_progress_proves_nothing(text: str, is_added: bool, status: str) -> None:
     """Law 98: a final list ends a call without text only if it does not mark the item as unfinished."""
     item = {"type": "function_call", "id": "i", "call_id": "c1", "name": "dredge"}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support import encode, quirky
 from tests.support.model import Fragment
+from tests.support.together import together
 from tests.support.turns import (
     DONE,
     Plan,
@@ -70,8 +71,8 @@ def test_every_two_way_split(name: str) -> None:
         assert whole == log(parse([data[:place], data[place:]], "auto")), place
 
 
-@pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
+@together("name", SMALL)
+@together("size", [1, 2, 3, 7, 64])
 def test_every_chunk_size(name: str, size: int) -> None:
     """Law 2: a small stream gives the same full event list at each chunk size, empty chunks in between."""
     data = SMALL[name]

@@ -7,8 +7,7 @@ import random
 from itertools import product
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from wholecall import ToolCall, ToolCallCancelled, ToolCallParser
 
 JSON = dict[str, Any]
@@ -69,8 +68,8 @@ def events_of(payloads: list[JSON]) -> tuple[ToolCallParser, list[Any]]:
     return parser, [*parser.feed(data), *parser.close()]
 
 
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("given_up", GIVEN_UP)
+@together("before", BEFORE)
+@together("given_up", GIVEN_UP)
 def test_no_call_of_a_step_that_is_taken_back_stays(before: str, given_up: str) -> None:
     """Law 130: the calls of the steps before it and of the step that is run again stay, reported once or twice."""
     kept = [("b", 0)] if whole("b", 0) in BEFORE[before] else []
@@ -85,7 +84,7 @@ def test_no_call_of_a_step_that_is_taken_back_stays(before: str, given_up: str) 
         assert turn.cancelled == tuple(dict.fromkeys(event.id for event in out))
 
 
-@pytest.mark.parametrize("given_up", GIVEN_UP)
+@together("given_up", GIVEN_UP)
 def test_what_came_out_is_reported_as_taken_back(given_up: str) -> None:
     """Law 130: and calls that had not been emitted are drops."""
     payloads, n_out = GIVEN_UP[given_up]
@@ -101,7 +100,7 @@ def test_what_came_out_is_reported_as_taken_back(given_up: str) -> None:
     assert () == parser.turn.calls
 
 
-@pytest.mark.parametrize("seed", range(60))
+@together("seed", range(60))
 def test_what_stays_is_what_no_reset_follows_in_its_step(seed: int) -> None:
     """Law 130: so it is for any sequence of steps, calls and resets, in any reads; ids are used again after a reset."""
     rng = random.Random(seed)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from tests.text.reading import calls, read
 from tests.text.slips import CALL, Slip, forms, outermost, slips
 from tests.text.writers import WRITERS, Call, schema_of
@@ -119,7 +120,7 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(RAW.keys() - SPECIAL.keys()))
+@together("name", sorted(RAW.keys() - SPECIAL.keys()))
 def test_markup_in_an_honest_value_is_the_value(name: str) -> None:
     """Law 103: markup in a sentence, a command, a list of JSON or elements of the value's own is text of the value."""
     for value in honest(*RAW[name]):

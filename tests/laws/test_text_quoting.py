@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.examples import examples
+from tests.support.together import together
 from tests.text.reading import ALL_WEAK, EVERY, calls, cut, literals, merged, read, soups, spelled
 from tests.text.writers import WRITERS, Call
 from tests.unit.test_text_layer import chat
@@ -40,7 +41,7 @@ def quoted(name: str) -> str:
     return WRITERS[name].write([CALL])
 
 
-@pytest.mark.parametrize("name", WITH_MARKS)
+@together("name", WITH_MARKS)
 def test_what_is_quoted_is_no_call(name: str) -> None:
     """Law 83: a call in closed reasoning or in a fence is never emitted, not even as a drop."""
     fences = ("See\n```\n{}\n```\nWell.", "See\n```python\n{}\n```\nWell.")
@@ -52,7 +53,7 @@ def test_what_is_quoted_is_no_call(name: str) -> None:
         assert text == spelled(outputs)
 
 
-@pytest.mark.parametrize("name", WITH_MARKS)
+@together("name", WITH_MARKS)
 def test_a_code_span_holds_no_call(name: str) -> None:
     """Law 83: a call in a code span is text, all of it."""
     call = re.sub(r"\s*\n\s*", " ", quoted(name)).replace("`", "'")
@@ -139,7 +140,7 @@ def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str
     assert [] == wrong
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@together("container", CONTAINERS)
 def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
     """Law 83: a quotation ends where Markdown ends it: a call after it is meant."""
     wrong = []
@@ -161,7 +162,7 @@ NO_QUOTING = (
 )
 
 
-@pytest.mark.parametrize("name", MARKED)
+@together("name", MARKED)
 def test_what_looks_like_quoting_and_is_none_keeps_no_call_back(name: str) -> None:
     """Law 83: a lone backtick, the items of a list, a continued paragraph, and an ended quote quote nothing."""
     for before in NO_QUOTING:
@@ -171,7 +172,7 @@ def test_what_looks_like_quoting_and_is_none_keeps_no_call_back(name: str) -> No
         assert [1, 1] == [len(one) for one in found], before
 
 
-@pytest.mark.parametrize("name", MARKED)
+@together("name", MARKED)
 def test_reasoning_that_goes_on_behind_a_call_did_not_mean_it(name: str) -> None:
     """Law 83: in reasoning that never closes a call counts only where only calls follow."""
     thought = f"<think>So I do it.\n\n{quoted(name)}"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import Tool, Tools, parse_arguments
 from wholecall.calls.tools.spelling import TYPES
 
@@ -64,7 +65,7 @@ def _read(schema: Any) -> Any:
     return Tools({"f": schema}).schema_of("f")
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@together("position", POSITIONS)
 def test_names_of_types_are_read_wherever_a_schema_stands(position: str) -> None:
     """Each name is that of a type of JSON Schema, in any case; a schema of any type states none."""
     for name, json_type in TYPES.items():
@@ -73,7 +74,7 @@ def test_names_of_types_are_read_wherever_a_schema_stands(position: str) -> None
             assert _at(POSITIONS[position], means) == _read(_at(POSITIONS[position], {"type": spelt}))
 
 
-@pytest.mark.parametrize("outer", POSITIONS)
+@together("outer", POSITIONS)
 def test_schemas_in_schemas_are_read(outer: str) -> None:
     """However members with schemas are nested, the innermost is read; the input is not changed."""
     for inner in POSITIONS.values():
@@ -86,7 +87,7 @@ def test_schemas_in_schemas_are_read(outer: str) -> None:
         assert before == given
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@together("position", POSITIONS)
 def test_a_name_of_no_type_is_named_with_its_place(position: str) -> None:
     """The error names the tool, the member and the name, alone and in a list."""
     for said, where in (("flaot", "type"), (["string", "flaot"], "type")):
@@ -96,7 +97,7 @@ def test_a_name_of_no_type_is_named_with_its_place(position: str) -> None:
             Tools({"f": _at(POSITIONS[position], {"type": said})})
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@together("position", POSITIONS)
 def test_nullable_lets_null_through_wherever_a_schema_stands(position: str) -> None:
     """`nullable: true` is one more type; `false` has no meaning."""
     for nullable, means in ((True, ["string", "null"]), (False, "string")):
@@ -127,7 +128,7 @@ SAID: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("said", SAID, ids=str)
+@together("said", SAID, ids=str)
 def test_nullable_changes_what_null_means_and_nothing_else(said: dict[str, Any]) -> None:
     """For any other content of a schema, null fits, and the other values that fitted still fit."""
     tools = [
@@ -144,7 +145,7 @@ def _json(value: Any) -> str:
     return json.dumps({"a": value})
 
 
-@pytest.mark.parametrize(("position", "data"), list(itertools.product(POSITIONS, DATA)))
+@together(("position", "data"), list(itertools.product(POSITIONS, DATA)))
 def test_data_is_not_touched(position: str, data: str) -> None:
     """Content at a place without a schema belongs to the tool, whatever it looks like."""
     value = [{"type": "float", "nullable": True, "minItems": "1", "any_of": []}, "float"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from tests.support.turn_streams import content_stream, message_stream, response, response_stream, sse
 from wholecall import ToolCallParser, Turn
 from wholecall.history import Conversation, encode_calls
@@ -80,7 +81,7 @@ def _says(blocks: list[JSON]) -> bool:
     return any("thinking" not in block["type"] for block in blocks)
 
 
-@pytest.mark.parametrize("first", BLOCKS)
+@together("first", BLOCKS)
 def test_anthropic(first: str) -> None:
     """For any sequence of blocks, whole or in pieces, the message that goes back is the received message."""
     messages = [_numbered(kinds, BLOCKS) for kinds in _combinations(BLOCKS) if kinds[0] == first]
@@ -92,8 +93,8 @@ def test_anthropic(first: str) -> None:
         assert expected == [_messages("anthropic", write(blocks, _reason(blocks))) for blocks in messages]
 
 
-@pytest.mark.parametrize("write", [_whole, message_stream])
-@pytest.mark.parametrize("kind", BLOCKS)
+@together("write", [_whole, message_stream])
+@together("kind", BLOCKS)
 def test_a_pause(kind: str, write: Any) -> None:
     """A paused answer goes back unchanged, with the call that the provider is still to run, and the loop continues."""
     pending = {"type": "server_tool_use", "id": "srv_9", "name": "web_search", "input": {"query": "q"}}
@@ -253,8 +254,8 @@ def _chunk(delta: JSON, reason: str | None = None) -> bytes:
 _CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
-@pytest.mark.parametrize("beside", ["reasoning", "reasoning_content", None])
-@pytest.mark.parametrize("kinds", list(itertools.permutations(DETAILS, 3)))
+@together("beside", ["reasoning", "reasoning_content", None])
+@together("kinds", list(itertools.permutations(DETAILS, 3)))
 def test_details(kinds: tuple[str, ...], beside: str | None) -> None:
     """Details go back joined and else as they came, next to text in a separate field or alone, streamed or whole."""
     pieces = [detail for kind in kinds for detail in DETAILS[kind][0]]
@@ -334,7 +335,7 @@ PARTS: dict[str, list[JSON]] = {
 }
 
 
-@pytest.mark.parametrize("first", PARTS)
+@together("first", PARTS)
 def test_gemini(first: str) -> None:
     """Any sequence of parts, one per chunk or all in one body, goes back; none is reported as left out."""
     answers = [_numbered(kinds, PARTS) for kinds in _combinations(PARTS) if kinds[0] == first]
@@ -424,7 +425,7 @@ def _converse_body(parts: list[JSON], reason: str) -> bytes:
     return json.dumps({"output": {"message": message}, "stopReason": reason, "usage": {}}).encode()
 
 
-@pytest.mark.parametrize("first", [*CONVERSE, *ONLY_WHOLE])
+@together("first", [*CONVERSE, *ONLY_WHOLE])
 def test_converse(first: str) -> None:
     """Any sequence of blocks, streamed or whole, goes back; also images and unknown blocks of whole messages."""
     for write, table in ((_converse_stream, CONVERSE), (_converse_body, CONVERSE | ONLY_WHOLE)):

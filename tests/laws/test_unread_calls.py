@@ -11,6 +11,7 @@ import pytest
 
 from tests.laws.test_foreign_members import said, sse
 from tests.support import corpora, share
+from tests.support.together import together
 from wholecall import Policy, StreamFault, ToolCall, ToolCallDropped, ToolCallParser, TurnFinished
 from wholecall.framing.opening import framing_of
 
@@ -112,8 +113,8 @@ def test_an_almost_dialect_is_not_silent(name: str) -> None:
     assert "unread_call" in anomalies(sse(*PAYLOADS[name]))
 
 
-@pytest.mark.parametrize("parts", [[{"functionCall": {"name": "f", "args": {}}}], [{"text": "x"}], []])
-@pytest.mark.parametrize("reason", [{"finishReason": "STOP"}, {"finishReason": None}, {"partial": True}])
+@together("parts", [[{"functionCall": {"name": "f", "args": {}}}], [{"text": "x"}], []])
+@together("reason", [{"finishReason": "STOP"}, {"finishReason": None}, {"partial": True}])
 def test_contents_of_an_agent_are_no_chat(parts: list[Any], reason: dict[str, Any]) -> None:
     """Law 100: a reason next to a content, as ADK sends it, is not a chat chunk; the stream is reported as unknown."""
     data = sse({"content": {"parts": parts, "role": "model"}, "author": "a", **reason})
@@ -159,7 +160,7 @@ def called(id: str, name: str) -> dict[str, Any]:
 FINISH = {"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
 
 
-@pytest.mark.parametrize(
+@together(
     ("orphan", "is_unread"),
     [
         ({"tool_use": {"id": "c1", "name": "get_tide"}}, False),
@@ -169,7 +170,7 @@ FINISH = {"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "too
         ({"tool_use": {"text": "x"}}, False),
     ],
 )
-@pytest.mark.parametrize("first", [True, False])
+@together("first", [True, False])
 def test_a_call_that_another_frame_tells_is_read(
     orphan: dict[str, Any], is_unread: bool, first: bool
 ) -> None:

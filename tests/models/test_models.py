@@ -12,6 +12,7 @@ from tests.models.streams import Calls, Reading, Streams
 from tests.models.table import MODELS, SETTINGS, Setting
 from tests.models.trial import came_out
 from tests.support import ratchet, share
+from tests.support.together import together
 
 # They have millions of streams with two habits, so a sample costs as much as the slow test.
 LONG = {"chat-completions", "responses", "openai-realtime"}
@@ -52,7 +53,7 @@ def test_conforming_streams_give_their_calls(dialect: str) -> None:
 # The models themselves.
 
 
-@pytest.mark.parametrize("dialect", MODELS)
+@together("dialect", MODELS)
 def test_habits_are_explained(dialect: str) -> None:
     """Each habit that is not the provider's cites its quirk; the first of an aspect is plain."""
     habits = MODELS[dialect].habits
@@ -77,7 +78,7 @@ GO: Calls = (("go", "{}"),)
 TO: Calls = (("to", '{"x": 1}'),)
 
 
-@pytest.mark.parametrize(
+@together(
     ("readings", "came", "what"),
     [
         ([(1, GO)], GO, None),

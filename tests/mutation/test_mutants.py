@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.mutation.mutants import mutants
+from tests.support.together import together
 
 
 def changes(source: str) -> list[str]:
@@ -12,7 +11,7 @@ def changes(source: str) -> list[str]:
     return [mutant.name for mutant in mutants(source)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("statement", "expected"),
     [
         ("return a < b", ["return a < b => return None", "a <= b", "a >= b"]),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.texts import texts
+from tests.support.together import together
 from tests.text.reading import calls, merged, read, spelled
 from wholecall.text.outputs import Unread
 
@@ -35,8 +36,8 @@ def written(body: str, tool: str = "bash") -> str:
     return f"<tool: {tool}>\n{body}\n</tool>\n"
 
 
-@pytest.mark.parametrize("format_", ["cwm", "auto"])
-@pytest.mark.parametrize("body", BODIES)
+@together("format_", ["cwm", "auto"])
+@together("body", BODIES)
 def test_a_plain_text_is_the_argument_as_it_stands(body: str, format_: str) -> None:
     """Law 103: markup in the middle of a line is text of the body, which comes back character for character."""
     outputs = read(format_, list(f"I do.\n{written(body)}{written('a.md', 'view')}"), tools=TOOLS)
@@ -46,8 +47,8 @@ def test_a_plain_text_is_the_argument_as_it_stands(body: str, format_: str) -> N
     ]
 
 
-@pytest.mark.parametrize("format_", ["cwm", "auto"])
-@pytest.mark.parametrize("body", IN_DOUBT)
+@together("format_", ["cwm", "auto"])
+@together("body", IN_DOUBT)
 def test_a_body_with_two_ends_is_a_drop(body: str, format_: str) -> None:
     """Law 102: markup where the body may end is no part of a call, and no part of the body runs alone."""
     outputs = read(format_, list(written(body)), tools=TOOLS)

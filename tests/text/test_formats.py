@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
-import pytest
 
+from tests.support.together import together
 from wholecall.text.formats import AUTO, FORMATS, NOT_IN_AUTO, text_formats
 from wholecall.text.formats_shared import PREFIXED
 from wholecall.text.formats_tags import HUNYUAN_SUFFIXED
@@ -16,7 +16,7 @@ from wholecall.text.records import Block, Body, Format, Messages, Nested, Params
 
 ALL = [*FORMATS.values(), AUTO]
 IN_AUTO = [format_ for format_ in FORMATS.values() if format_.name not in NOT_IN_AUTO]
-every_format = pytest.mark.parametrize("format_", ALL, ids=lambda format_: format_.name)
+every_format = together("format_", ALL, ids=lambda format_: format_.name)
 
 NAMES = [
     "hermes",
@@ -204,7 +204,7 @@ def test_formats_share_their_records() -> None:
     assert {} == {opener: records for opener, records in owners.items() if len(records) > 1}
 
 
-@pytest.mark.parametrize("format_", IN_AUTO, ids=lambda format_: format_.name)
+@together("format_", IN_AUTO, ids=lambda format_: format_.name)
 def test_auto_holds_every_format_that_is_not_left_out(format_: Format) -> None:
     """The union reads each marker of a format as that format does, but for openers that begin with a letter."""
     reads = {opener: record for record in AUTO.calls for opener in record.opens}
@@ -225,7 +225,7 @@ def test_auto_holds_nothing_that_prose_writes() -> None:
     assert AUTO.messages is FORMATS["harmony"].messages
 
 
-@pytest.mark.parametrize("name", sorted(NOT_IN_AUTO))
+@together("name", sorted(NOT_IN_AUTO))
 def test_a_format_that_is_left_out_is_one(name: str) -> None:
     """Whatever the union leaves out is a format, and its own openers are not in the union, but for Hunyuan's suffixed."""
     shared = {opener for format_ in (*IN_AUTO, HUNYUAN_SUFFIXED) for opener in format_.openers()}

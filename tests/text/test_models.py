@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.together import together
 from wholecall.text.choosing import text_format_of
 from wholecall.text.formats import FORMATS
 from wholecall.text.models import MODELS
@@ -72,9 +73,7 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize(
-    ("model", "name"), [(model, name) for name, models in REAL.items() for model in models.split()]
-)
+@together(("model", "name"), [(model, name) for name, models in REAL.items() for model in models.split()])
 def test_a_model_resolves_to_its_format(model: str, name: str) -> None:
     """Names as publishers, servers and gateways spell them resolve, in any case."""
     assert name == text_format_of(model)

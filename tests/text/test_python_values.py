@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.arguments.equal import spelled_alike
 from wholecall.text.python_values import DEEPEST, NotPython, PythonCall, python_calls, python_value
 
@@ -46,7 +47,7 @@ def said(text: str) -> list[tuple[str, dict[str, Any]]]:
 # --- literals ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "value"),
     [
         ("True", True),
@@ -88,7 +89,7 @@ def test_a_literal_of_python_or_json_has_its_value(text: str, value: object) -> 
     assert (type(value), value) == (type(actual), actual)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "value"),
     [
         ("''", ""),
@@ -116,7 +117,7 @@ def test_a_string_is_read_with_the_escapes_of_both_languages(text: str, value: s
     assert value == python_value(text, max_depth=128)
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         *(
@@ -147,7 +148,7 @@ def test_what_is_not_one_literal_is_refused(text: str) -> None:
     assert "unparseable" == reason_of(text)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "reason"),
     [
         ("{'a': 1, 'a': 2}", "duplicate_key"),
@@ -235,7 +236,7 @@ def test_what_python_reads_too_has_pythons_value(text: str) -> None:
 # --- calls ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "calls"),
     [
         ("[f(a=1), g()]", [("f", {"a": 1}), ("g", {})]),
@@ -270,7 +271,7 @@ def test_a_call_knows_its_place() -> None:
     assert expected == python_calls(text, max_depth=128)
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         *("f", "f(", "f(a", "f(a=", "f(a=1", "[f(a=1]", "f(a=1))", "f(a=1)]", "[f()] x", "[f()][g()]", "f() g()"),

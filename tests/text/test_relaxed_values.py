@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.arguments.equal import spelled_alike
 from wholecall.text.relaxed_values import DELIMITERS, NotRelaxed, relaxed_object
 
@@ -42,7 +43,7 @@ def reason_of(text: str, most: int | None = 128) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "value"),
     [
         ("{}", {}),
@@ -86,7 +87,7 @@ def test_a_string_may_stand_without_quotes(text: str, value: object) -> None:
     assert spelled_alike(value, relaxed_object(text, max_depth=128))
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         *(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from tests.text.reading import TOOLS, begun, calls, merged, read, spelled, visible
 from wholecall.limits import Limits
 from wholecall.text.outputs import Markup, Shown, Unread
@@ -33,10 +34,10 @@ LONG = {
 INNER = (CALL + " </x> ").replace('"', "`")  # must not be in the output of a value that is too long
 
 
-@pytest.mark.parametrize("name", LONG)
-@pytest.mark.parametrize("window", [0, 4096])
-@pytest.mark.parametrize("most", [0, 100, 5000])
-@pytest.mark.parametrize("size", [11, 10**9])
+@together("name", LONG)
+@together("window", [0, 4096])
+@together("most", [0, 100, 5000])
+@together("size", [11, 10**9])
 def test_a_region_that_is_too_long_is_read_to_its_end(name: str, window: int, most: int, size: int) -> None:
     """A call longer than `max_arguments_bytes` is one drop with the beginning of its text, and nothing in it is
     shown.
@@ -148,8 +149,8 @@ NESTED: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "form"), NESTED)
-@pytest.mark.parametrize("depth", [5, 100_000])
+@together(("name", "form"), NESTED)
+@together("depth", [5, 100_000])
 def test_what_is_nested_too_deep_is_dropped_at_its_end(name: str, form: str, depth: int) -> None:
     """Deeper brackets are only counted, and the text after the call is shown."""
     text = form.format("[" * depth + "]" * depth)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.arguments.equal import spelled_alike
 from wholecall.text.values import Schema, is_half_quoted, json_typed, quoted, self_typed, typed, written
 
@@ -39,15 +40,13 @@ def read(raw: str, kinds: str) -> Any:
 # --- the table of types --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "raw", ["02139", '{"a": 1}', "null", "25", "true", '"quoted"', "  x \n", "", "\ud800"]
-)
+@together("raw", ["02139", '{"a": 1}', "null", "25", "true", '"quoted"', "  x \n", "", "\ud800"])
 def test_where_only_a_string_is_allowed_the_text_is_untouched(raw: str) -> None:
     """Nothing is ever retyped, unquoted or trimmed for a string."""
     assert (str, raw) == read(raw, "string")
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "value"),
     [
         *(("null", None), ("None", None), (" null ", None)),
@@ -59,7 +58,7 @@ def test_a_string_or_null(raw: str, value: object) -> None:
     assert (type(value), value) == read(raw, "string null")
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "kinds", "value"),
     [
         ('{"a": 1}', "string object", {"a": 1}),
@@ -80,7 +79,7 @@ def test_a_string_or_a_container(raw: str, kinds: str, value: object) -> None:
     assert (type(value), value) == read(raw, kinds)
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "kinds", "value"),
     [
         ("25", "string integer", 25),
@@ -103,7 +102,7 @@ def test_a_string_or_another_scalar(raw: str, kinds: str, value: object) -> None
     assert (type(value), value) == read(raw, kinds)
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "kinds", "value"),
     [
         (" 25\n", "integer", 25),
@@ -138,7 +137,7 @@ def test_where_no_string_is_allowed_the_text_is_code(raw: str, kinds: str, value
     assert (type(value), value) == read(raw, kinds)
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "kinds"),
     [
         *(("", "integer"), ("abc", "integer"), ("5 apples", "integer"), ("1,000", "integer"), ("1 000", "number")),
@@ -170,7 +169,7 @@ def test_code_of_another_kind_is_what_it_is() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "value"),
     [
         ("5", 5),
@@ -196,7 +195,7 @@ def test_where_nothing_is_known_the_text_speaks_for_itself(raw: str, value: obje
 # --- types in the format -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "name", "value"),
     [
         ("25", "string", "25"),
@@ -220,7 +219,7 @@ def test_a_type_in_the_format_wins(raw: str, name: str, value: object) -> None:
     assert (type(value), value) == (type(actual), actual)
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "kinds", "value"),
     [
         ("25", "string", 25),
@@ -290,10 +289,8 @@ def test_no_text_raises(raw: str, kinds: frozenset[str], name: str, most: int | 
     ]
 
 
-@pytest.mark.parametrize("kinds", [frozenset(), frozenset({"object"}), frozenset({"string", "array"})])
-@pytest.mark.parametrize(
-    "piece", ["[", "{", '{"a":', "'", '"', ",", "\\", '[{"a":1,"a":1},', "0", " ", "'a' "]
-)
+@together("kinds", [frozenset(), frozenset({"object"}), frozenset({"string", "array"})])
+@together("piece", ["[", "{", '{"a":', "'", '"', ",", "\\", '[{"a":1,"a":1},', "0", " ", "'a' "])
 def test_hostile_texts_stay_text(piece: str, kinds: frozenset[str]) -> None:
     """Brackets, quotes and commas without end are read in one pass, and have no value."""
     raw = piece * 100_000
@@ -306,7 +303,7 @@ def test_hostile_texts_stay_text(piece: str, kinds: frozenset[str]) -> None:
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 
 
-@pytest.mark.parametrize(
+@together(
     ("schema", "kinds"),
     [
         (STRING, "string"),
@@ -380,7 +377,7 @@ def test_the_members_of_a_schema(schema: dict[str, Any]) -> None:
     assert ({"a"}, {"string"}, frozenset()) == (document.properties, document.kinds("a"), document.kinds("b"))
 
 
-@pytest.mark.parametrize(
+@together(
     ("schema", "kinds"),
     [
         ({"allOf": [{"properties": {"a": {"type": ["string", "null"]}}}, {"properties": {"a": STRING}}]}, "string"),
@@ -438,7 +435,7 @@ def test_a_schema_that_multiplies_is_answered() -> None:
     assert (frozenset(), frozenset()) == (document.kinds("a") - {"object"}, document.kinds("b"))
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "kinds", "value"),
     [
         ('"Oban"', "string", "Oban"),
@@ -457,7 +454,7 @@ def test_a_quoted_text_is_the_string_that_it_spells(raw: str, kinds: str, value:
     assert value == quoted(raw, frozenset(kinds.split()), max_depth=4)
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "is_one"),
     [
         ('"a"', False), ('"a', True), ('a"', True), ('"a" "b"', True), ('"a\\"', True), ('the "A" berth', False),

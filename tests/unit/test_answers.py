@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.together import together
 from wholecall.repairing import answers
 
 
-@pytest.mark.parametrize(
+@together(
     ("method", "path", "asks"),
     [
         ("POST", "/v1/chat/completions", True),
@@ -41,7 +42,7 @@ def test_endpoints_of_others() -> None:
     assert [True, False] == found
 
 
-@pytest.mark.parametrize(
+@together(
     ("status", "content_type", "kind"),
     [
         (200, "text/event-stream", "text/event-stream"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.arguments import strict
 from wholecall.arguments.verdict import Edit, Verdict
@@ -74,7 +75,7 @@ def test_json_safe_ints_do_not_make_objects_equal() -> None:
     assert outcome(raw, policy=Policy(json_safe_ints=True)) == "multiple_objects"
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "expected"),
     [
         ('{"a":1,"a":1}', "exact"),
@@ -138,7 +139,7 @@ def test_an_escaped_pair_is_one_character() -> None:
 # --- limits --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "expected"),
     [
         ('{"a":' + "[" * 127 + "]" * 127 + "}", "exact"),
@@ -164,7 +165,7 @@ def test_without_a_depth_limit_nothing_raises(raw: str) -> None:
     assert parse_arguments(raw, limits=Limits.none()).status == "dropped"
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "longest", "expected"),
     [
         ('{"n":' + "9" * 4300 + "}", 4300, "exact"),
@@ -217,7 +218,7 @@ def test_recovery_gives_up_beyond_max_edits() -> None:
 # --- normalised ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "edits"),
     [
         ('\ufeff {"a":1} ', [("bom", 0)]),
@@ -241,7 +242,7 @@ def test_envelopes_are_peeled(raw: str, edits: list[tuple[Any, int]]) -> None:
     assert expected == parse_arguments(raw)
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "expected"),
     [
         ('{"a":1}{"a":1.0}', "multiple_objects"),
@@ -288,7 +289,7 @@ def test_empty(raw: str) -> None:
     assert outcome(raw, ended="open", policy=Policy(require_terminal=False)) == "unterminated"
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "expected"),
     [
         *((raw, "not_an_object") for raw in ('[{"a":1}]', '"hello"', '""', "42", "true", "[1,]")),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.recovery import Recovered
@@ -18,7 +19,7 @@ NO_END = "the text ends before its object does"
 FAULTY = "the text has a fault that leaves no single reading"
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "options", "reason", "detail"),
     [
         ('{"a"', {}, "truncated", f"{NO_END}; see character 4"),
@@ -88,8 +89,8 @@ def test_each_reason_has_its_sentence(raw: str, options: dict[str, Any], reason:
     assert expected == parse_arguments(raw, **options)
 
 
-@pytest.mark.parametrize("ended", ["length", "open"])
-@pytest.mark.parametrize(
+@together("ended", ["length", "open"])
+@together(
     ("raw", "limits", "reason"),
     [
         ('{"n":1234}', Limits(max_number_chars=3), "number_too_long"),
@@ -110,7 +111,7 @@ def test_a_call_ends_cleanly_unless_told_otherwise() -> None:
     assert parse_arguments("{}", ended="clean") == parse_arguments("{}")
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "status", "arguments", "edits"),
     [
         ("{}{}", "normalised", {}, [("duplicate_object", 2)]),
@@ -175,8 +176,8 @@ def test_what_a_verdict_shows_of_itself() -> None:
 TEXT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
-@pytest.mark.parametrize("tool", [TEXT, Tool(TEXT, "f")], ids=["a description", "a tool"])
-@pytest.mark.parametrize(
+@together("tool", [TEXT, Tool(TEXT, "f")], ids=["a description", "a tool"])
+@together(
     ("raw", "reason"),
     [('{"a":"x"}', None), ('{"a":1}', "schema"), ("", "empty_arguments"), ("x", "unparseable")],
 )

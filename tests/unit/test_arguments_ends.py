@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.arguments import ladder
 from wholecall.arguments.ladder import Ending
@@ -48,8 +49,8 @@ def test_a_cut_turn_drops_all_else(raw: str) -> None:
     assert outcome(raw, ended="open", policy=Policy(require_terminal=False)) == "unterminated"
 
 
-@pytest.mark.parametrize("ended", ["clean", "length", "open"])
-@pytest.mark.parametrize(
+@together("ended", ["clean", "length", "open"])
+@together(
     ("raw", "reason"),
     [
         ("[" * 200, "nesting_too_deep"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.assembled import CALLS, END, A, B, ends, finishes, head, new, told
+from tests.support.together import together
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.calls.output.events import ReasoningDelta, TextDelta, TurnFinished, TurnStarted
 from wholecall.deltas import (
@@ -352,7 +353,7 @@ def test_forgetting() -> None:
 # Text that no choice claims.
 
 
-@pytest.mark.parametrize(
+@together(
     ("orphan", "outcome"),
     [
         (Fragment(7, 0, A), "ambiguous"),
@@ -362,7 +363,7 @@ def test_forgetting() -> None:
         (TextFragment(7, "x"), "empty"),
     ],
 )
-@pytest.mark.parametrize("limit", [1, 0, 8], ids=lambda limit: f"{limit} choices")
+@together("limit", [1, 0, 8], ids=lambda limit: f"{limit} choices")
 def test_text_of_another_choice_may_be_an_empty_calls(orphan: Delta, outcome: str, limit: int) -> None:
     """Some servers number choices by chunk: nameless text elsewhere may belong to an empty call (quirk 14).
 

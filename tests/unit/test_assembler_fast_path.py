@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.assembled import CALLS, END, A, ends, head, new, told
+from tests.support.together import together
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall
 from wholecall.calls.output.events import TextDelta
 from wholecall.deltas import (
@@ -149,8 +150,8 @@ def test_a_piece_without_text_says_nothing(slotted: bool) -> None:
     assert ['{"a"', ":1}"] == [event.delta for event in events if isinstance(event, ArgumentsDelta)]
 
 
-@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
-@pytest.mark.parametrize(
+@together("slotted", [False, True], ids=["label", "slot"])
+@together(
     ("pieces", "outcome"),
     [
         (['{"abc":1}', '{"abc":1}'], "exact repeated"),
@@ -167,9 +168,9 @@ def test_an_object_behind_text_takes_the_long_way(pieces: list[str], outcome: st
     assert [("c0", outcome)] == found
 
 
-@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
-@pytest.mark.parametrize("size", [1, 2, 7, 40], ids=lambda size: f"pieces of {size}")
-@pytest.mark.parametrize("length", [40, 41, 42, 43])
+@together("slotted", [False, True], ids=["label", "slot"])
+@together("size", [1, 2, 7, 40], ids=lambda size: f"pieces of {size}")
+@together("length", [40, 41, 42, 43])
 def test_a_limit_is_met_at_its_byte(size: int, slotted: bool, length: int) -> None:
     """Text of exactly the limit passes, one byte more does not, however many pieces it comes in (law 23)."""
     text = '{"a":"' + "x" * length + '"}'
@@ -209,12 +210,12 @@ def test_a_long_text_meets_a_limit(most: int, slotted: bool) -> None:
     assert most - 1000 < len(shown(events)) <= most
 
 
-@pytest.mark.parametrize(
+@together(
     "of",
     [Fragment(0, 0, ""), Slot(0, 0, None, ""), TextFragment(0, ""), ReasoningFragment(0, "")],
     ids=repr,
 )
-@pytest.mark.parametrize("replaced", [False, True])
+@together("replaced", [False, True])
 def test_a_run_is_its_pieces(of: Piecewise, replaced: bool) -> None:
     """A run gives the same events as its pieces one by one, at the beginning and later, also in a bad frame."""
 
@@ -281,9 +282,9 @@ class Watched(Assembler):
         super()._route(delta, replaced=replaced)
 
 
-@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
-@pytest.mark.parametrize("in_a_run", [False, True], ids=["one by one", "run"])
-@pytest.mark.parametrize(
+@together("slotted", [False, True], ids=["label", "slot"])
+@together("in_a_run", [False, True], ids=["one by one", "run"])
+@together(
     "pieces",
     [['{"a":"', "x", "yz", '"}'], ['{"a":"long', '{"', "}", '"}'], ['{"a":"', "\u00e9", "\U0001f600", '"}']],
     ids=["plain", "with braces", "not ASCII"],

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.arguments.lexical import Scan
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.tokens import utf8_size
@@ -41,7 +42,7 @@ def test_utf8_size(text: str, size: int) -> None:
     assert size == utf8_size(text)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "placeholder"),
     [
         ("{}", True),
@@ -71,7 +72,7 @@ def test_repr_holds_no_text() -> None:
 # Fragments.
 
 
-@pytest.mark.parametrize(
+@together(
     ("fragments", "showing", "text", "flags"),
     [
         pytest.param(['{"a"', ":1}"], ['{"a"', ":1}"], '{"a":1}', set(), id="appended"),
@@ -183,7 +184,7 @@ def test_one_reading() -> None:
 # Restatements.
 
 
-@pytest.mark.parametrize(
+@together(
     ("fragments", "restatements", "agree", "restated"),
     [
         ([], [('{"a":1}', OBJECT)], [True], '{"a":1}'),

@@ -9,6 +9,7 @@ from tests.support.blocks import LOST, UNENDED, cut, dropped
 from tests.support.bound import A, B, Got, assembled, orphan
 from tests.support.slotted import RESTART, after, begun, closed, finished, listed, place_of, seen
 from tests.support.slotted import piece as text_at
+from tests.support.together import together
 from wholecall.deltas import DONE, HYDRATION, CallClosed, CallSeen, CallWhole, StepTakenBack
 from wholecall.limits import Limits
 
@@ -17,7 +18,7 @@ C = begun(0, "c", "f")
 # Text without an owner.
 
 
-@pytest.mark.parametrize(
+@together(
     ("pieces", "expected"),
     [
         (['{"a"', ":1}"], [A]),

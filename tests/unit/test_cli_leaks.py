@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaking import HERMES, QUOTED, QWEN, chat, leaked
+from tests.support.together import together
 from wholecall import ToolCallParser, detect, read_text, text_formats
 from wholecall.stream.shells.leaks import Leaks, leak_in
 
@@ -25,7 +26,7 @@ def leaks(data: bytes) -> Counter[str]:
     return found.found
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "found"),
     [
         (HERMES, {"hermes": 1}),
@@ -81,7 +82,7 @@ def test_the_format_that_is_named_reads_it(text: str) -> None:
     assert count == len(read_text(text, name).calls)
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+@together("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
 def test_documents_leak_nothing(page: Path) -> None:
     """Pages that describe markers contain none that counts."""
     assert {} == leak_in(page.read_text("utf-8"))

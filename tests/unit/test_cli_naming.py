@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-import pytest
-
+from tests.support.together import together
 from wholecall.cli.show import below_common_folder, common_folder
 
 
-@pytest.mark.parametrize(
+@together(
     ("names", "shown"),
     [
         (["a/b/x.sse"], ["x.sse"]),

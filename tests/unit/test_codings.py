@@ -17,6 +17,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.framing.codings import LARGEST_WINDOW, MOST, Decoder, UndecodableError, decoder_for
 from wholecall.framing.zstd_blocks import Blocks
 
@@ -174,8 +175,8 @@ def test_a_second_member_that_ends_in_its_middle_is_an_error(name: str) -> None:
     assert "the body is not what its content coding says, or ends in its middle" == str(caught.value)
 
 
-@pytest.mark.parametrize("name", ENCODE)
-@pytest.mark.parametrize("tail", [b"data: canary\n\n", b"\xff" * 50])
+@together("name", ENCODE)
+@together("tail", [b"data: canary\n\n", b"\xff" * 50])
 def test_what_is_no_member_is_an_error(name: str, tail: bytes) -> None:
     """Neither at the beginning, nor after a whole member; the message shows nothing of it."""
     coding, encode = ENCODE[name]
@@ -264,7 +265,7 @@ def test_names_of_codings(coding: str) -> None:
     assert b"a" == decoded(coding, [gzip.compress(b"a")])
 
 
-@pytest.mark.parametrize(
+@together(
     "coding", ["compress", "gzip, lz4", "lz4, gzip", "dcb", "", "identity", "aws-chunked", "gzip, " * 5]
 )
 def test_codings_that_are_not_known(coding: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 
+from tests.support.together import together
 from wholecall import ToolCall, ToolCallDropped, UnknownDialect
 from wholecall.arguments.verdict import Edit
 from wholecall.types import DropReason, Kind
@@ -26,7 +27,7 @@ def dropped(
     return ToolCallDropped(0, 0, 0, id, name, kind, RAW, reason, detail)
 
 
-@pytest.mark.parametrize("reason", get_args(DropReason))
+@together("reason", get_args(DropReason))
 def test_every_reason_has_a_sentence(reason: DropReason) -> None:
     """The sentence names the tool, states that nothing ran, and why; the argument text is not in it."""
     text = dropped(reason).describe()
@@ -55,10 +56,8 @@ def test_the_raw_text_comes_on_request_and_as_json() -> None:
     assert text.encode()
 
 
-@pytest.mark.parametrize(
-    "reason", ["schema", "unknown_tool", "empty_arguments", "not_an_object", "told_twice"]
-)
-@pytest.mark.parametrize("raw", ['{"days": "two"}', "{}", "[1]", "null"])
+@together("reason", ["schema", "unknown_tool", "empty_arguments", "not_an_object", "told_twice"])
+@together("raw", ['{"days": "two"}', "{}", "[1]", "null"])
 def test_json_is_not_called_invalid(reason: DropReason, raw: str) -> None:
     """Text that is JSON is quoted unchanged, whatever the reason for the drop."""
     call = replace(dropped(reason), raw_arguments=raw)
@@ -98,7 +97,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("dialect", list(ANSWERS))
+@together("dialect", list(ANSWERS))
 def test_answers_have_the_shape_of_the_dialect(dialect: str) -> None:
     """The error result has the form that the dialect's next request takes, by the call's id or name."""
     call = dropped()

@@ -7,6 +7,7 @@ import pytest
 from tests.support.blocks import ENDS, LOST, UNENDED, dropped
 from tests.support.bound import A, B, Got, assembled
 from tests.support.slotted import HOLE, RESTART, after, begun, closed, piece, preset, seen
+from tests.support.together import together
 from wholecall.deltas import HYDRATION, CallRefused, CallWhole, Delta
 
 PART = '{"a"'
@@ -26,8 +27,8 @@ def second(text: str, index: int = 0) -> list[Delta]:
 # Messages that begin again.
 
 
-@pytest.mark.parametrize("ends", [ENDS, [closed(0)], [closed(0), *ENDS]])
-@pytest.mark.parametrize(
+@together("ends", [ENDS, [closed(0)], [closed(0), *ENDS]])
+@together(
     ("first", "text", "anomalies"),
     [
         (OVER, A, FINE),
@@ -50,8 +51,8 @@ def test_a_call_that_came_out_stays(
     assert ([Got("c", "f", before)], anomalies) == (got, tuple(sorted({*told} - {"missing_finish"})))
 
 
-@pytest.mark.parametrize("fault", [[], [HOLE, *ENDS]])
-@pytest.mark.parametrize("text", ["", A, B, PART])
+@together("fault", [[], [HOLE, *ENDS]])
+@together("text", ["", A, B, PART])
 def test_a_repetition_that_lost_text_says_nothing(text: str, fault: list[Delta]) -> None:
     """Where a repetition was cut or lost text, its value proves nothing: a call that came out stays, an open one is lost."""
     again = [RESTART, *second(text), *fault]
@@ -69,10 +70,8 @@ def _told(*deltas: Delta) -> set[str]:
     return set(assembled(*deltas)[1]) - {"missing_finish"}
 
 
-@pytest.mark.parametrize("first", [OPEN, PARTLY])
-@pytest.mark.parametrize(
-    ("text", "sign"), [("", "repeated"), (A, "repeated"), (B, "repeated"), (PART, TRUNCATED)]
-)
+@together("first", [OPEN, PARTLY])
+@together(("text", "sign"), [("", "repeated"), (A, "repeated"), (B, "repeated"), (PART, TRUNCATED)])
 def test_a_call_that_was_cut_is_what_came_again(first: list[Delta], text: str, sign: str) -> None:
     """A call that was open where its message began again has the text that came then."""
     assert [Got("c", "f", text, sign)] == _calls(*first, RESTART, *second(text), *ENDS)
@@ -91,7 +90,7 @@ def test_a_call_that_was_dropped_can_come_again(text: str, sign: str) -> None:
 # Messages that go on.
 
 
-@pytest.mark.parametrize(
+@together(
     ("first", "text", "expected"),
     [
         (OVER, "", [Got("c", "f", A)]),
@@ -125,9 +124,9 @@ def test_a_repetition_in_another_place_that_lost_text(text: str) -> None:
         assert [Got("c", "f", "", LOST), Got("c", "f", text, sign)] == _calls(*OPEN, *second(text, 1), *fault)
 
 
-@pytest.mark.parametrize("first", [OVER, WHOLE])
-@pytest.mark.parametrize("text", [A, ""])
-@pytest.mark.parametrize("restart", [[RESTART], []])
+@together("first", [OVER, WHOLE])
+@together("text", [A, ""])
+@together("restart", [[RESTART], []])
 def test_the_first_call_is_marked(first: list[Delta], text: str, restart: list[Delta]) -> None:
     """The call that stays is flagged as repeated."""
     if restart and (first is WHOLE or not text):
@@ -189,8 +188,8 @@ def test_a_start_takes_back_no_text_of_a_repetition() -> None:
 # Ids that identify nothing.
 
 
-@pytest.mark.parametrize("ends", [ENDS, [closed(2)], [closed(2), *ENDS]])
-@pytest.mark.parametrize("text", [A, B, ""])
+@together("ends", [ENDS, [closed(2)], [closed(2), *ENDS]])
+@together("text", [A, B, ""])
 def test_an_id_of_two_values_repeats_none(text: str, ends: list[Delta]) -> None:
     """Where two values came under an id, each further call is separate, also a start alone, and comes out at once."""
     calls = _calls(*OVER, *second(B, 1), closed(1), *second(text, 2), *ends)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
+from tests.support.together import together
 from wholecall.calls.output.events import TurnFinished
 from wholecall.calls.output.reasons import outranks
 from wholecall.deltas import (
@@ -58,7 +59,7 @@ def finished(*deltas: Delta) -> TurnFinished:
     return event
 
 
-@pytest.mark.parametrize(
+@together(
     ("claimed", "alone", "with_call", "with_drop"),
     [
         (None, "unknown", "tool_calls", "malformed"),
@@ -116,7 +117,7 @@ def test_counts() -> None:
     assert (3, 2) == (event.n_calls, event.n_dropped)
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "anomalies"),
     [
         ([Finish(0, "stop", "stop")], ()),
@@ -156,7 +157,7 @@ def test_the_provider_is_quoted() -> None:
 _FIXED = ("length", "content_filter", "error", "aborted")
 
 
-@pytest.mark.parametrize(("old", "new"), list(product([None, *get_args(TurnReason)], get_args(TurnReason))))
+@together(("old", "new"), list(product([None, *get_args(TurnReason)], get_args(TurnReason))))
 def test_second_reasons(old: TurnReason | None, new: TurnReason) -> None:
     """Of two reasons the worse one counts, else the last (quirk 44)."""
     expected = old not in _FIXED or (new in _FIXED and _FIXED.index(new) >= _FIXED.index(old))
@@ -170,7 +171,7 @@ def test_second_reasons(old: TurnReason | None, new: TurnReason) -> None:
 _ENDED = ("clean", "open", "length", "aborted")
 
 
-@pytest.mark.parametrize("reason", [None, *get_args(TurnReason)])
+@together("reason", [None, *get_args(TurnReason)])
 def test_ways_in_which_a_choice_ends(reason: TurnReason | None) -> None:
     """A known reason tells how a choice ended, unless it was aborted; without one, the stream's end tells it."""
     known = "length" if reason in CUT_REASONS else "clean"
@@ -179,8 +180,8 @@ def test_ways_in_which_a_choice_ends(reason: TurnReason | None) -> None:
     assert expected == tuple(ending(reason, ended) for ended in _ENDED)
 
 
-@pytest.mark.parametrize("own_ends", [False, True])
-@pytest.mark.parametrize("reason", get_args(TurnReason))
+@together("own_ends", [False, True])
+@together("reason", get_args(TurnReason))
 def test_reasons_that_end_calls_without_text(reason: TurnReason, own_ends: bool) -> None:
     """A reason that is about calls ends them; where calls have no ends of their own, so do `stop` and unknown words.
 

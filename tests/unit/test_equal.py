@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from wholecall.arguments.equal import canonical, same_value, spelled_alike
 
 # Values, those that mean the same in one row; in a row those that are spelled alike are in one list.
@@ -47,7 +46,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("row", "alike", "value"), VALUES)
+@together(("row", "alike", "value"), VALUES)
 def test_equality(row: int, alike: int, value: Any) -> None:
     """Values mean the same whatever their order and the types of their numbers; spelled alike are those of one type."""
     same = [(other, same_value(value, other)) for _, _, other in VALUES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.together import together
 from wholecall.framing.forms import Block, form_of, id_of, may_be_named, named
 from wholecall.framing.frame import Frame
 
@@ -12,7 +13,7 @@ MIXED = "event: x\ndata: a\n\nevent:y\ndata: b"
 WITH_IDS = "id: 1\nevent: x\ndata: a\n\nid: 2\nevent: y\ndata: b"
 
 
-@pytest.mark.parametrize(
+@together(
     "block",
     [
         pytest.param(PLAIN, id="data alone"),
@@ -131,7 +132,7 @@ def test_the_id_of_an_event(event: str) -> None:
     assert "7" == id_of(event)
 
 
-@pytest.mark.parametrize(
+@together(
     ("event", "found"),
     [
         ("data: a", ("message", "a")),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.encode_bedrock import event
+from tests.support.together import together
 from wholecall.framing import FRAMINGS, Frame
 from wholecall.framing.base import ByteFraming, LineFraming, decode
 from wholecall.framing.nesting import Nesting
@@ -25,7 +26,7 @@ def body_of(name: str, value: bytes = b"1") -> bytes:
     return {"sse": b"data: %b\n\n", "jsonl": b"%b\n", "jsonarray": b"[%b]", "vercel": b"0:%b\n"}[name] % value
 
 
-@pytest.mark.parametrize(
+@together(
     ("first_bytes", "name"),
     [
         (b"", None),
@@ -87,8 +88,8 @@ def test_sse_of_the_table_is_lenient() -> None:
     assert [Frame("message", "a")] == framing.close()
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+@together("name", NAMES)
+@together("kind", [bytes, bytearray, memoryview])
 def test_bytes_like(name: str, kind: type) -> None:
     """Anything bytes-like is read, also a part of something larger, in one read or many."""
     body = body_of(name)
@@ -149,8 +150,8 @@ def test_positions_of_faults(name: str) -> None:
     assert [0] == [position for position, _ in framing.take_faults()]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", [1, 100])
+@together("name", NAMES)
+@together("size", [1, 100])
 def test_stream_limit_is_fatal(name: str, size: int) -> None:
     """Beyond `max_stream_bytes` the framing is dead, and says so once."""
     body = body_of(name)

@@ -8,6 +8,7 @@ from typing import Any
 import pydantic
 import pytest
 
+from tests.support.together import together
 from wholecall import TextDelta
 from wholecall.recordings.testing.golden import beside, compare, lines_of, write
 
@@ -33,7 +34,7 @@ def some() -> Iterator[int]:
     yield 2
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "lines"),
     [
         ({"b": 1, "a": {"d": 1, "c": 2}}, ['{"a":{"c":2,"d":1},"b":1}']),

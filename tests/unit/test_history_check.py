@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.hygiene.source_tree import PROJECT
+from tests.support.together import together
 from wholecall import UnknownDialect
 from wholecall.history import (
     HISTORY_FORMATS,
@@ -161,7 +162,7 @@ def kinds(messages: Messages, provider: str, **options: bool) -> set[str]:
     return {finding.kind for finding in check_transcript(messages, provider, **options)}
 
 
-@pytest.mark.parametrize("provider", RULES)
+@together("provider", RULES)
 def test_what_is_sound_has_no_finding(provider: str) -> None:
     """A conversation as the provider documents it breaks none of its rules, with thinking or without."""
     messages = SOUND[provider](provider)
@@ -177,7 +178,7 @@ REFUSALS = sorted(
 )
 
 
-@pytest.mark.parametrize(("kind", "refusal"), REFUSALS)
+@together(("kind", "refusal"), REFUSALS)
 def test_a_rule_has_the_name_of_its_refusal(kind: str, refusal: str) -> None:
     """`classify_error` gives the provider's words the kind that the rule has before anything is sent."""
     found = classify_error(400, {"error": {"message": refusal}})
@@ -203,7 +204,7 @@ PAIRED = sorted(
 )
 
 
-@pytest.mark.parametrize("provider", PAIRED)
+@together("provider", PAIRED)
 def test_a_cut_result_is_noticed(provider: str) -> None:
     """A call whose result is gone is a finding wherever the provider reads pairs."""
     messages = SOUND[provider](provider)
@@ -212,7 +213,7 @@ def test_a_cut_result_is_noticed(provider: str) -> None:
     assert "unanswered_tool_call" in kinds(messages, provider)
 
 
-@pytest.mark.parametrize("provider", PAIRED)
+@together("provider", PAIRED)
 def test_a_cut_call_is_noticed(provider: str) -> None:
     """A result whose call is gone is a finding wherever the provider reads pairs."""
     messages = SOUND[provider](provider)
@@ -236,7 +237,7 @@ WITH_IDS = sorted(
 )
 
 
-@pytest.mark.parametrize("provider", WITH_IDS)
+@together("provider", WITH_IDS)
 def test_ids_are_those_of_the_format(provider: str) -> None:
     """An id of the length that the format takes is not a finding; a longer one is, unless any is taken."""
     rule = HISTORY_FORMATS[provider].ids
@@ -315,7 +316,7 @@ def _doubled(message: dict[str, Any]) -> dict[str, Any]:
     return {**message, "content": [*message["content"][:2], *message["content"][:2]]}
 
 
-@pytest.mark.parametrize(("provider", "kind", "index", "change"), BROKEN)
+@together(("provider", "kind", "index", "change"), BROKEN)
 def test_what_is_broken_is_found_at_its_message(
     provider: str, kind: str, index: int | None, change: Callable[[Messages], Messages]
 ) -> None:

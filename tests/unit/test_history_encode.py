@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
+from tests.support.together import together
 from wholecall import ToolCallParser, parse_arguments
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall
 from wholecall.history import HISTORY_FORMATS, HistoryFormat, encode_arguments
@@ -20,9 +21,9 @@ STRINGS = ("chat-completions", "responses", "cohere-v2", "mistral", "mistral-con
 STRICT = ("minimax", "stepfun", HistoryFormat("a template", "string", strict_json_arguments=True))
 OBJECTS = ("anthropic", "gemini", "bedrock-converse", "ollama")
 
-strings = pytest.mark.parametrize("format", STRINGS)
-stricts = pytest.mark.parametrize("format", STRICT)
-objects = pytest.mark.parametrize("format", OBJECTS)
+strings = together("format", STRINGS)
+stricts = together("format", STRICT)
+objects = together("format", OBJECTS)
 
 SPELLINGS = (
     '{"path":"/x"}',
@@ -39,7 +40,7 @@ MALFORMED = (CUT, "[1]", '"x"', "3", '{"a":1}{"b":2}', '{"s":"\\ud83d"}', '{"a":
 
 
 @strings
-@pytest.mark.parametrize("raw", SPELLINGS)
+@together("raw", SPELLINGS)
 def test_exact_text_goes_back_byte_for_byte(format: str, raw: str) -> None:
     """Where text is carried, exact text goes back unchanged: spaces, escapes and spellings of numbers."""
     assert raw == encode_arguments(call(raw), format)
@@ -47,7 +48,7 @@ def test_exact_text_goes_back_byte_for_byte(format: str, raw: str) -> None:
 
 
 @stricts
-@pytest.mark.parametrize("raw", SPELLINGS)
+@together("raw", SPELLINGS)
 def test_exact_text_is_good_enough_for_strict_formats(format: Any, raw: str) -> None:
     """A strict format requires an object's text, and exact text is that."""
     assert raw == encode_arguments(call(raw), format)
@@ -65,7 +66,7 @@ def test_nothing_is_encoded_twice(format: str) -> None:
 
 
 @objects
-@pytest.mark.parametrize("raw", SPELLINGS)
+@together("raw", SPELLINGS)
 def test_objects_go_where_objects_are_carried(format: str, raw: str) -> None:
     """Where an object is carried, an emitted call gives its arguments."""
     assert parse_arguments(raw).arguments == encode_arguments(call(raw), format)
@@ -119,8 +120,8 @@ EDITED = {
 }
 
 
-@pytest.mark.parametrize("raw", EDITED)
-@pytest.mark.parametrize("format", [*STRINGS, *STRICT])
+@together("raw", EDITED)
+@together("format", [*STRINGS, *STRICT])
 def test_recovered_calls_go_back_as_they_were_executed(format: Any, raw: str) -> None:
     """History shows the executed arguments, and the next request is valid: never the text before its edits."""
     written = json.dumps(EDITED[raw], separators=(",", ":"))
@@ -129,7 +130,7 @@ def test_recovered_calls_go_back_as_they_were_executed(format: Any, raw: str) ->
 
 
 @objects
-@pytest.mark.parametrize("raw", EDITED)
+@together("raw", EDITED)
 def test_recovered_objects(format: str, raw: str) -> None:
     """The same for objects."""
     assert EDITED[raw] == encode_arguments(call(raw), format) == encode_arguments(raw, format)
@@ -162,7 +163,7 @@ def test_exact_calls_that_have_no_text() -> None:
 
 
 @strings
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_malformed_text_keeps_its_bytes(format: str, raw: str) -> None:
     """Text that is not an object stays in history as the model wrote it, wherever text is carried."""
     assert raw == encode_arguments(drop(raw), format)
@@ -172,7 +173,7 @@ def test_malformed_text_keeps_its_bytes(format: str, raw: str) -> None:
 
 
 @objects
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_malformed_text_is_wrapped_in_objects(format: str, raw: str) -> None:
     """An object format always gets an object: other text is wrapped, never replaced by `{}` (quirk 84)."""
     assert {"INVALID_JSON": raw} == encode_arguments(drop(raw), format)
@@ -180,7 +181,7 @@ def test_malformed_text_is_wrapped_in_objects(format: str, raw: str) -> None:
 
 
 @stricts
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_malformed_text_is_wrapped_for_strict_formats(format: Any, raw: str) -> None:
     """Where text has to be an object's, malformed text goes as the text of a wrapper: it poisons no later turn."""
     encoded = encode_arguments(drop(raw), format)
@@ -227,7 +228,7 @@ def test_good_arguments_are_never_left_out(word: Any) -> None:
         assert value == encode_arguments(call(raw), "anthropic", on_malformed=word)
 
 
-@pytest.mark.parametrize("format", [*HISTORY_FORMATS, STRICT[-1]])
+@together("format", [*HISTORY_FORMATS, STRICT[-1]])
 def test_a_dropped_object_goes_back_as_what_it_is(format: Any) -> None:
     """Whatever the reason for the drop: where its text is the JSON of an object, no format gets it wrapped."""
     for raw, reason in product(('{"gate":2}', ' { "gate" : 2.0 }\n', "{}"), get_args(DropReason)):
@@ -236,7 +237,7 @@ def test_a_dropped_object_goes_back_as_what_it_is(format: Any) -> None:
         assert (raw if isinstance(encoded, str) else json.loads(raw)) == encoded, reason
 
 
-@pytest.mark.parametrize("raw", MALFORMED)
+@together("raw", MALFORMED)
 def test_only_what_is_no_object_is_wrapped(raw: str) -> None:
     """Text that is not the JSON of one object, or not without loss, is wrapped, whatever the reason for the drop."""
     for reason in get_args(DropReason):
@@ -287,8 +288,8 @@ def test_leaves_are_decoded_once(raw: str) -> None:
     assert raw == encode_arguments(raw, "chat-completions")
 
 
-@pytest.mark.parametrize("raw", TEXTS)
-@pytest.mark.parametrize("size", [1, 3, 1000])
+@together("raw", TEXTS)
+@together("size", [1, 3, 1000])
 def test_pieces_are_joined_before_they_are_decoded(raw: str, size: int) -> None:
     """However a text is cut on its way, the call is the same; meanwhile it is text, never half an object."""
     parser = ToolCallParser("chat-completions")
@@ -307,7 +308,7 @@ def test_pieces_are_joined_before_they_are_decoded(raw: str, size: int) -> None:
 # Mistakes.
 
 
-@pytest.mark.parametrize(
+@together(
     "arguments",
     [
         None,

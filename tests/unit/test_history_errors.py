@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.calls.output.events import StreamFault
 from wholecall.errors import StreamFailed
 from wholecall.history import ErrorClass, classify_error
@@ -57,7 +58,7 @@ def test_every_group_is_in_the_table(module: ModuleType) -> None:
     assert [1] * len(offered) == [RULES.rules.count(rule) for rule in offered]
 
 
-@pytest.mark.parametrize("rule", RULES.rules, ids=[rule.says[:60] for rule in RULES.rules])
+@together("rule", RULES.rules, ids=[rule.says[:60] for rule in RULES.rules])
 def test_each_rule_is_reached(rule: Rule) -> None:
     """The phrase of a rule is decided by that rule, not by one before it."""
     status = min(rule.statuses, default=400)
@@ -67,7 +68,7 @@ def test_each_rule_is_reached(rule: Rule) -> None:
     assert rule == found.rule
 
 
-@pytest.mark.parametrize("rule", RULES.rules, ids=[rule.says[:60] for rule in RULES.rules])
+@together("rule", RULES.rules, ids=[rule.says[:60] for rule in RULES.rules])
 def test_quotes_and_case_do_not_matter(rule: Rule) -> None:
     """A phrase means the same with other quotation marks, in capitals, and broken over lines."""
     status = min(rule.statuses, default=400)
@@ -80,7 +81,7 @@ def test_quotes_and_case_do_not_matter(rule: Rule) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@together(
     ("first", "second", "expected"),
     [
         ("Unsupported parameter: 'max_tokens'", "maximum context length is 8192 tokens", "request"),
@@ -100,7 +101,7 @@ def test_what_counts_more(first: str, second: str, expected: str) -> None:
     assert [expected] * 2 == [category(400, f"{first}. {second}"), category(400, f"{second}. {first}")]
 
 
-@pytest.mark.parametrize("status", [400, 404, 422, 429, 500, 502, 503, 529, 200, None])
+@together("status", [400, 404, 422, 429, 500, 502, 503, 529, 200, None])
 def test_a_format_error_is_one_with_any_status(status: int | None) -> None:
     """A transcript that the provider refuses is `transcript`, whatever status a gateway gives it."""
     expected = ErrorClass("transcript", "orphan_tool_result", ("toolu_01A",), "session", repairable=True)
@@ -111,7 +112,7 @@ def test_a_format_error_is_one_with_any_status(status: int | None) -> None:
 # --- statuses -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("status", "expected"),
     [
         *[
@@ -153,7 +154,7 @@ def test_a_400_that_no_rule_knows(body: Any) -> None:
     assert ErrorClass("request") == classify_error(400, body)
 
 
-@pytest.mark.parametrize(
+@together(
     ("body", "expected"),
     [
         ({"error": {"message": "tide", "type": "invalid_request_error"}}, "request"),
@@ -167,7 +168,7 @@ def test_a_400_that_no_rule_knows(body: Any) -> None:
         ({"code": 4294967296, "message": "tide"}, "unknown"),
     ],
 )
-@pytest.mark.parametrize("status", [None, 200])
+@together("status", [None, 200])
 def test_a_status_that_the_body_names(status: int | None, body: Any, expected: str) -> None:
     """Where HTTP gives no error status, the one in the body counts, in whatever member it is."""
     assert expected == category(status, body)
@@ -181,7 +182,7 @@ def test_the_status_of_http_counts_more() -> None:
 # --- bodies ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     "wrap",
     [
         lambda text: text,
@@ -220,7 +221,7 @@ def test_all_shapes_are_read_alike(wrap: Any) -> None:
     assert expected == classify_error(400, wrap(UNANSWERED))
 
 
-@pytest.mark.parametrize(
+@together(
     "echo",
     [
         "input",
@@ -363,7 +364,7 @@ def test_limits_behind_a_gateway() -> None:
 # --- ids and types --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "expected"),
     [
         ("blocks: toolu_01Dvx. Each", ["toolu_01Dvx"]),
@@ -407,7 +408,7 @@ def test_ids_are_those_of_calls() -> None:
     assert () == classify_error(429, "Rate limit reached for call_1").ids
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "expected"),
     [
         ("cannot unmarshal object into go struct field arguments of type string", "string"),
@@ -485,7 +486,7 @@ THROTTLED = {"X-Amzn-ErrorType": "ThrottlingException:http://internal.example/"}
 BOTO = {"Error": {"Code": "ThrottlingException", "Message": "Too many requests"}}
 
 
-@pytest.mark.parametrize(
+@together(
     ("error", "expected"),
     [
         (Raised(status_code=400, body=LONG), ("context_overflow", "session")),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.events import turn
+from tests.support.together import together
 from wholecall.calls.output.turns import Turn
 from wholecall.dialects import table
 from wholecall.errors import UnknownDialect
@@ -37,7 +38,7 @@ def test_formats_are_named_like_dialects() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "carries", "strict", "ids"),
     [
         ("chat-completions", "string", False, "openai40"),
@@ -63,7 +64,7 @@ def test_what_formats_take(name: str, carries: Any, strict: bool, ids: Any) -> N
     assert HistoryFormat(name, carries, strict, "INVALID_JSON", ids) == format_named(name)
 
 
-@pytest.mark.parametrize("name", HISTORY_FORMATS)
+@together("name", HISTORY_FORMATS)
 def test_the_container_is_the_formats(name: str) -> None:
     """Text goes where text is carried and an object where an object is: the wrong container is a 400."""
     expected = str if HISTORY_FORMATS[name].carries == "string" else dict

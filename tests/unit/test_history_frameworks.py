@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
 from tests.support.otel import OUTPUT_MESSAGES
+from tests.support.together import together
 from wholecall import Turn
 from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history import encode_calls
@@ -216,7 +217,7 @@ def test_otel_obeys_what_the_caller_chose(on_malformed: Any, arguments: list[Any
     assert arguments == [part["arguments"] for part in message["parts"][1:]]
 
 
-@pytest.mark.parametrize(
+@together(
     ("event", "part"),
     [
         (custom("SELECT 1"), {"type": "tool_call", "id": "c1", "name": "f", "arguments": "SELECT 1"}),
@@ -239,7 +240,7 @@ def test_otel_obeys_what_the_caller_chose(on_malformed: Any, arguments: list[Any
         ),
     ],
 )
-@pytest.mark.parametrize("dialect", ["responses", "gemini"])
+@together("dialect", ["responses", "gemini"])
 def test_otel_tells_calls_of_every_kind(event: Any, part: Any, dialect: str) -> None:
     """Free text is text, and calls that the provider executed are recorded too: a record needs no answers."""
     assert [part] == recorded(turn(event, dialect=dialect))["parts"]

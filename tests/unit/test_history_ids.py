@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.history.formats import IdRule
 from wholecall.history.ids import CallIds
 
@@ -68,7 +69,7 @@ def test_ids_are_the_same_in_every_run(rule: Any, turn: list[str]) -> None:
     assert given_ids(rule, *turn) == given_ids(rule, *turn)
 
 
-@pytest.mark.parametrize(
+@together(
     ("rule", "id", "expected"),
     [
         ("any", "toolu 1/ü", "toolu 1/ü"),
@@ -87,7 +88,7 @@ def test_ids_that_fit_are_kept(rule: Any, id: str, expected: str) -> None:
     assert [expected] == given_ids(rule, id)
 
 
-@pytest.mark.parametrize(
+@together(
     ("rule", "id", "form"),
     [
         ("openai40", "call_" + "a" * 36, r"call_a{26}_[0-9a-f]{8}"),

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
+from tests.support.together import together
 from wholecall import Turn, UnknownDialect
 from wholecall.calls.output.turns import Reasoning, ReasoningBlock
 from wholecall.history import CallIds, HistoryFormat, encode_calls, format_named
@@ -121,7 +122,7 @@ TWINS = {
 }
 
 
-@pytest.mark.parametrize("format", [*SHAPES, *TWINS])
+@together("format", [*SHAPES, *TWINS])
 def test_shapes(format: str) -> None:
     """Each format gets text and calls in its own shape, arguments in its own container."""
     assert SHAPES[TWINS.get(format, format)] == encode_calls(SENT, format).messages
@@ -142,7 +143,7 @@ def test_profiles_of_chat_completions(format: str, ids: list[str]) -> None:
     ] == message["tool_calls"]
 
 
-@pytest.mark.parametrize("format", [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "otel"])
+@together("format", [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "otel"])
 def test_nothing_is_changed_and_nothing_shared(format: str) -> None:
     """Encoding does not change the turn, and its output can be changed without affecting it."""
     extra = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
@@ -168,8 +169,8 @@ def _spoil(value: Any) -> None:
 ALL = [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "vercel-ui"]
 
 
-@pytest.mark.parametrize("format", ALL)
-@pytest.mark.parametrize(
+@together("format", ALL)
+@together(
     "sent",
     [
         turn(reason="stop"),
@@ -184,7 +185,7 @@ def test_nothing_to_say(format: str, sent: Turn) -> None:
     assert [] == encode_calls(sent, format).messages
 
 
-@pytest.mark.parametrize("format", ALL)
+@together("format", ALL)
 def test_only_text(format: str) -> None:
     """A turn of text alone has no list of calls."""
     text = json.dumps(encode_calls(turn("Aye.", reason="stop"), format).messages)
@@ -192,7 +193,7 @@ def test_only_text(format: str) -> None:
     assert ("Aye." in text, "tool_calls" in text, "null" in text) == (True, False, False)
 
 
-@pytest.mark.parametrize("format", ALL)
+@together("format", ALL)
 def test_blank_text_is_no_text(format: str) -> None:
     """Blank text next to a call is left out: providers refuse it."""
     messages = encode_calls(turn("\n\n", call()), format).messages
@@ -230,8 +231,8 @@ def test_drops_go_back_with_their_text() -> None:
     )
 
 
-@pytest.mark.parametrize("format", ALL)
-@pytest.mark.parametrize(
+@together("format", ALL)
+@together(
     "dropped",
     [
         drop("{}", name=None, index=1, reason="nameless"),
@@ -506,7 +507,7 @@ FOREIGN = turn(
 )
 
 
-@pytest.mark.parametrize("format", ALL)
+@together("format", ALL)
 def test_reasoning_and_extras_stay_at_home(format: str) -> None:
     """A signature of one provider is meaningless to another: only text and calls go elsewhere (quirk 96)."""
     bare = turn(call(), dialect="copilot")
@@ -514,8 +515,8 @@ def test_reasoning_and_extras_stay_at_home(format: str) -> None:
     assert encode_calls(bare, format).messages == encode_calls(FOREIGN, format).messages
 
 
-@pytest.mark.parametrize("reason", ["aborted", "error"])
-@pytest.mark.parametrize("format", ["anthropic", "responses", "bedrock-converse", "gemini"])
+@together("reason", ["aborted", "error"])
+@together("format", ["anthropic", "responses", "bedrock-converse", "gemini"])
 def test_reasoning_of_lost_turns(format: str, reason: Any) -> None:
     """An aborted turn without calls, and any turn that loses all its calls, goes back as its text alone."""
     block = ReasoningBlock("Hm.", "rs_1", "c2ln")

@@ -9,6 +9,7 @@ import pydantic
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
+from tests.support.together import together
 from wholecall import UnknownDialect
 from wholecall.calls.output.turns import ReasoningBlock
 from wholecall.history import Conversation, encode_calls, encode_results
@@ -37,7 +38,7 @@ def ids_in(value: Any) -> list[str]:
     return own[:1] + inner
 
 
-@pytest.mark.parametrize("format", sorted(ANSWERED - {"ollama", "ag-ui"}))
+@together("format", sorted(ANSWERED - {"ollama", "ag-ui"}))
 def test_each_call_in_the_history_has_one_result_under_its_id(format: str) -> None:
     """Executed calls and drops, with ids that the format takes; Gemini gets none that the wire did not have."""
     encoded = encode_calls(SENT, format)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.history import check_transcript, repair_transcript
 
 JSON = dict[str, Any]
@@ -17,7 +18,7 @@ SERVED = {
 }
 PAIRS = [(call, result) for call, results in SERVED.items() for result in results]
 
-pairs = pytest.mark.parametrize(("call", "result"), PAIRS, ids=str)
+pairs = together(("call", "result"), PAIRS, ids=str)
 
 
 def asked(*blocks: JSON) -> JSON:

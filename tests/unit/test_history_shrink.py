@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.history import shrink_arguments
 from wholecall.history.spans import Leaf, Marker, read_spans
 
@@ -24,7 +25,7 @@ def shrunk(text: str, max_leaf: int = 10, **more: Any) -> str:
 # Valid in, valid out.
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "expected"),
     [
         (f'{{"c":"{LONG}"}}', f'{{"c":"abcdefghij{MARKER}"}}'),
@@ -98,7 +99,7 @@ NOT_JSON = (
 )
 
 
-@pytest.mark.parametrize("text", NOT_JSON)
+@together("text", NOT_JSON)
 def test_what_is_no_json_is_told(text: str) -> None:
     """Text that is not JSON comes back unchanged and flagged, for the caller to wrap: it would poison a session."""
     found = shrink_arguments(text, threshold=0, max_leaf=1)
@@ -107,7 +108,7 @@ def test_what_is_no_json_is_told(text: str) -> None:
     assert (False, False, 0) == (found.valid, found.changed, found.elided)
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         '{"a":1,"a":2}',
@@ -171,7 +172,7 @@ def test_short_texts_are_left_alone() -> None:
 # Where strings are cut.
 
 
-@pytest.mark.parametrize(
+@together(
     ("body", "expected"),
     [
         ("\\ud83d\\ude00" * 3 + "-" * 30, "\\ud83d\\ude00" * 2),

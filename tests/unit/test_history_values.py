@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from tests.support.turns import canonical, values
 from wholecall.history.values import copied, dumped, walk
 
@@ -67,8 +68,8 @@ def test_no_number_that_json_lacks(read: Callable[[Any], Any], number: float) ->
         read({"a": [1, number]})
 
 
-@pytest.mark.parametrize("read", [copied, dumped])
-@pytest.mark.parametrize(
+@together("read", [copied, dumped])
+@together(
     ("value", "message"),
     [
         ({"a": b"x"}, "no bytes"),

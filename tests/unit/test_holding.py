@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.assembled import head, told
 from tests.support.bound import A, B
+from tests.support.together import together
 from wholecall.calls.output.call_events import ServerToolCall, ToolCallDropped
 from wholecall.calls.output.events import TERMINAL
 from wholecall.deltas import (
@@ -58,7 +59,7 @@ SILENT = "unterminated", "no reason came for the turn's end, and the policy want
 GOOD = "", ""
 
 
-@pytest.mark.parametrize(
+@together(
     ("policy", "deltas", "expected"),
     [
         (SIBLING, [CALLS], GOOD),
@@ -163,7 +164,7 @@ AGAIN = "told_twice"
 WRITTEN = CallWritten(0, "f", "c", B, "<x>")
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "expected"),
     [
         ([late("a"), late("b")], ["c", AGAIN]),

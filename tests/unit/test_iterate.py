@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import (
     Limits,
     Policy,
@@ -171,8 +172,8 @@ def test_events_are_those_of_a_parser() -> None:
     assert expected(STREAM) == list(events(STREAM)) == run(aevents, Source(STREAM))
 
 
-@pytest.mark.parametrize("shell", SYNCHRONOUS)
-@pytest.mark.parametrize("make", [list, tuple, iter, lambda items: generated(items, [])])
+@together("shell", SYNCHRONOUS)
+@together("make", [list, tuple, iter, lambda items: generated(items, [])])
 def test_a_source_is_anything_to_iterate_over(shell: Callable[..., Any], make: Callable[..., Any]) -> None:
     """Lists have no `close`, and need none."""
     assert run(shell, STREAM) == run(shell, make(STREAM))
@@ -189,8 +190,8 @@ def test_an_asynchronous_source_needs_no_aclose(shell: Callable[..., Any]) -> No
     assert run(shell, Source(STREAM)) == run(shell, Bare())
 
 
-@pytest.mark.parametrize("shell", [*SYNCHRONOUS, *ASYNCHRONOUS])
-@pytest.mark.parametrize(
+@together("shell", [*SYNCHRONOUS, *ASYNCHRONOUS])
+@together(
     "chunks",
     [PAYLOADS, [bytearray(chunk) for chunk in STREAM], [memoryview(chunk) for chunk in STREAM]],
     ids=["payloads", "bytearrays", "views"],

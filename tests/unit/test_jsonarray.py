@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support import frames
 from tests.support.frames import kinds, split
+from tests.support.together import together
 from wholecall.framing import Frame, JSONArrayFraming
 from wholecall.limits import Limits
 
@@ -27,7 +28,7 @@ def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[str]:
     return kinds(frames.read_all_ways(lambda: JSONArrayFraming(limits or Limits()), stream))
 
 
-@pytest.mark.parametrize(
+@together(
     ("stream", "expected"),
     [
         pytest.param('[{"a":1},{"b":2}]', ['{"a":1}', '{"b":2}'], id="compact"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support import frames
 from tests.support.frames import kinds, split
+from tests.support.together import together
 from wholecall.framing import Frame, JSONLinesFraming
 from wholecall.limits import Limits
 
@@ -30,7 +31,7 @@ def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[str]:
 PRETTY = '{\n  "a": [\n\t"}{\\"",\n{\n}\n,\n{ "b": 1 }\n  ],\n  "c":\n{}\n}'
 
 
-@pytest.mark.parametrize(
+@together(
     ("stream", "expected"),
     [
         pytest.param('{"a":1}\n{"b":2}\n', ['{"a":1}', '{"b":2}'], id="lines"),

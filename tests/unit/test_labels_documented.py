@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.bound import A, B, at, whole
+from tests.support.together import together
 from tests.support.words import CALLS, END, told
 from wholecall.deltas import INVALID_INDEX, Delta, Fragment
 
@@ -20,7 +21,7 @@ def _calls(words: list[str]) -> list[str]:
     return [word.split()[1] for word in words if word.startswith("call")]
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "texts"),
     [
         pytest.param([at(0, "", "c", "f"), Fragment(0, 0, A)], [A], id="one call"),
@@ -122,7 +123,7 @@ def test_without_ids_a_call_may_follow_under_the_same_name() -> None:
     assert [[], [f"call {B} id_generated"]] == again[3:5]
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "texts"),
     [
         pytest.param([at(None, A, "c", "f")], [A], id="no index"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.bound import A, B, at, whole
+from tests.support.together import together
 from tests.support.words import CALLS, END, events_of
 from wholecall.calls.output.call_events import (
     ArgumentsDelta,
@@ -99,7 +98,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("deltas", "expected"), RIGHT, ids=lambda one: one if type(one) is str else "")
+@together(("deltas", "expected"), RIGHT, ids=lambda one: one if type(one) is str else "")
 def test_fragments_are_shown_where_they_come_out(deltas: list[Delta], expected: str) -> None:
     """Where a server departs from the documents in one way, no shown text has to be corrected."""
     events = [event for some in events_of(*deltas, CALLS, END) for event in some]
@@ -115,7 +114,7 @@ def test_fragments_are_shown_where_they_come_out(deltas: list[Delta], expected: 
     }
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "expected"),
     [
         (GROWN, "0 0 0 0 0 0 0"),
@@ -159,7 +158,7 @@ def test_the_most_likely_call(deltas: list[Delta], expected: str) -> None:
     assert expected == places(*deltas)
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "expected"),
     [
         ([at(0, A, "c", "f"), at(0, "", "d", "f"), at(0, B), at(1, A, "e", "g")], "0 - - -"),
@@ -187,7 +186,7 @@ def test_in_doubt_no_further_call_is_told(deltas: list[Delta], expected: str) ->
     assert expected == places(*deltas)
 
 
-@pytest.mark.parametrize(
+@together(
     ("names", "tools", "expected"),
     [
         (("get", "tide"), ["get", "tide"], "- -"),

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from tests.unit.test_leaks import QWEN, repaired
 from tests.unit.test_text_layer import CALL, calls
 from wholecall import Limits, collect
@@ -120,11 +119,9 @@ def texts(data: bytes) -> dict[str, str]:
     return told
 
 
-@pytest.mark.parametrize("leak", [CALL, QWEN], ids=["hermes", "qwen"])
-@pytest.mark.parametrize("start", [0, 3, None])
-@pytest.mark.parametrize(
-    ("before", "after"), [("", ""), ("Let me look. ", ""), ("One moment, please: ", " Done.")]
-)
+@together("leak", [CALL, QWEN], ids=["hermes", "qwen"])
+@together("start", [0, 3, None])
+@together(("before", "after"), [("", ""), ("Let me look. ", ""), ("One moment, please: ", " Done.")])
 def test_a_leaked_call_is_structured(leak: str, start: int | None, before: str, after: str) -> None:
     """The call is a separate item, the text omits it everywhere, and the numbers have no gap."""
     data = response(spoken(f"{before}{leak}{after}"), start=start)
@@ -140,8 +137,8 @@ def test_a_leaked_call_is_structured(leak: str, start: int | None, before: str, 
     assert [out] * 2 == [repaired(data, size) for size in (1, 17)]
 
 
-@pytest.mark.parametrize("start", [0, 3])
-@pytest.mark.parametrize("text", ["Go. a < b", "```\n" + CALL + "\n```", "<tool", "x" * 400])
+@together("start", [0, 3])
+@together("text", ["Go. a < b", "```\n" + CALL + "\n```", "<tool", "x" * 400])
 def test_without_a_call_nothing_changes(start: int, text: str) -> None:
     """A stream without a leaked call goes out byte for byte, however it is cut."""
     data = response(spoken(text), called(1), start=start)
@@ -149,7 +146,7 @@ def test_without_a_call_nothing_changes(start: int, text: str) -> None:
     assert [data] * 3 == [repaired(data, size) for size in (None, 1, 17)]
 
 
-@pytest.mark.parametrize("path", sorted(Path(LOG).glob("*.sse")), ids=lambda path: path.stem)
+@together("path", sorted(Path(LOG).glob("*.sse")), ids=lambda path: path.stem)
 def test_recordings_pass_as_without_text(path: Path) -> None:
     """No recording has a leak, and the search for leaks changes no output."""
     data = path.read_bytes()
@@ -245,10 +242,8 @@ def test_a_call_that_fits_no_tool_is_text_again() -> None:
     )
 
 
-@pytest.mark.parametrize("odd", [[], {}, "x", None, True, -1, 2**70, 1.5])
-@pytest.mark.parametrize(
-    "member", ["output_index", "content_index", "item_id", "sequence_number", "delta", "text"]
-)
+@together("odd", [[], {}, "x", None, True, -1, 2**70, 1.5])
+@together("member", ["output_index", "content_index", "item_id", "sequence_number", "delta", "text"])
 def test_odd_labels_do_no_harm(member: str, odd: Any) -> None:
     """Whatever replaces a number, a label or a text, nothing raises, and any other cut gives the same."""
     events = [

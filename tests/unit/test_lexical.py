@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.arguments.lexical import Scan, begins_object, is_object
 
 # text → complete, value_may_start, inside_string
@@ -115,19 +116,19 @@ class Watched(Scan):
         return end
 
 
-@pytest.mark.parametrize("text", STATES)
+@together("text", STATES)
 def test_states(text: str) -> None:
     """A scan knows whether the text is one whole value, whether a value may start, and open strings."""
     assert STATES[text] == state(scanned(text))
 
 
-@pytest.mark.parametrize("text", STATES)
+@together("text", STATES)
 def test_states_for_every_character(text: str) -> None:
     """One character at a time gives the same answers as the whole text."""
     assert STATES[text] == state(scanned(*text))
 
 
-@pytest.mark.parametrize("text", STATES)
+@together("text", STATES)
 def test_states_of_the_naive_reader(text: str) -> None:
     """The reader that the scan is compared with agrees with the table."""
     assert STATES[text] == naive(text)
@@ -194,7 +195,7 @@ def test_nothing_is_read_after_the_end() -> None:
     assert [] == scan.steps
 
 
-@pytest.mark.parametrize(
+@together(
     ("parts", "begins"),
     [
         (["{"], True),
@@ -212,7 +213,7 @@ def test_what_begins_an_object(parts: list[str], begins: bool) -> None:
     assert begins == begins_object(parts)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "expected"),
     [
         ("{}", True),

@@ -17,6 +17,7 @@ import pytest
 import wholecall
 from tests.support import corpora, encode
 from tests.support.renderers import RENDERERS
+from tests.support.together import together
 from tests.support.turns import frame
 from wholecall import (
     BadRecording,
@@ -55,7 +56,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
-any_copy = pytest.mark.parametrize("how", COPIES)
+any_copy = together("how", COPIES)
 
 
 class Weather(msgspec.Struct):
@@ -84,7 +85,7 @@ def _sources() -> dict[str, Callable[[], Any]]:
 
 
 @any_copy
-@pytest.mark.parametrize("what", _sources())
+@together("what", _sources())
 def test_what_stands_for_a_stream_is_not_copied(what: str, how: str) -> None:
     """A copy would read the stream twice, or share half of a state: it is refused."""
     with pytest.raises(TypeError):
@@ -121,7 +122,7 @@ def test_values_are_copied_and_pickled(how: str) -> None:
 
 
 @any_copy
-@pytest.mark.parametrize("forms", [[Weather], {"f": Weather}, [Tool(Weather, "f")], Tools([Weather])])
+@together("forms", [[Weather], {"f": Weather}, [Tool(Weather, "f")], Tools([Weather])])
 def test_tools_are_copied_and_pickled(forms: Any, how: str) -> None:
     """Tools come back with their sources, and judge as before."""
     tools = COPIES[how](Tools(forms))
@@ -154,7 +155,7 @@ def _shown(preview: PartialArguments) -> list[Any]:
 
 
 @any_copy
-@pytest.mark.parametrize("asked", [True, False])
+@together("asked", [True, False])
 def test_previews_are_copied_and_pickled(how: str, asked: bool) -> None:
     """Half-finished arguments come back as they were shown, whatever has come since, requested before or not."""
     previews = _previews()
@@ -167,7 +168,7 @@ def test_previews_are_copied_and_pickled(how: str, asked: bool) -> None:
 
 
 @any_copy
-@pytest.mark.parametrize("text", ['{"a":["x"', '["a', '"a', '"a"', "null", "12", "[01]", ""])
+@together("text", ['{"a":["x"', '["a', '"a', '"a"', "null", "12", "[01]", ""])
 def test_partial_values_are_copied_and_pickled(how: str, text: str) -> None:
     """A partial value of a bare text comes back as it was shown."""
     partial = partial_json(text)
@@ -185,7 +186,7 @@ ERRORS = [
 
 
 @any_copy
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@together("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_exceptions_are_copied_and_pickled(error: Exception, how: str) -> None:
     """An exception of a worker process arrives whole in its parent."""
     other = COPIES[how](error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.machine.readings.marked import MarkedRecord, solve_marked
 from wholecall.machine.readings.partitions import Piece
@@ -49,7 +50,7 @@ def cost(*told: Told) -> float:
 F, G = ("f", A, None), ("g", B, None)
 
 
-@pytest.mark.parametrize(
+@together(
     ("told", "costs"),
     [
         ([start("f"), text(A), end(), start("g"), text(B), end()], 1),  # a row

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import ToolCallParser, Tools, UnknownDialect
 from wholecall.calls.output.results import Answer, tool_result
 from wholecall.calls.tools.described import SHAPES
@@ -25,7 +26,7 @@ NO_JSON_SCHEMA = {"cohere-v1", "bedrock-invoke-cohere-v1", "xai-grpc", "vercel-u
 FUNCTION: Kind = "function"
 
 
-@pytest.mark.parametrize("alias", ALIASES)
+@together("alias", ALIASES)
 def test_an_alias_is_known_wherever_its_name_is(alias: str) -> None:
     """Dialects, formats, encoders, shapes of tools and results take an alias where they have its meaning."""
     name = ALIASES[alias]
@@ -48,13 +49,13 @@ def test_the_page_names_all_aliases() -> None:
     assert [] == [f"`{alias}`" for alias in ALIASES if f"`{alias}`" not in said]
 
 
-@pytest.mark.parametrize("name", sorted(DIALECT_NAMES))
+@together("name", sorted(DIALECT_NAMES))
 def test_capitals_and_underscores_do_not_matter(name: str) -> None:
     """A name in capitals, or with `_` for `-`, is the name."""
     assert name == named(name.upper()).name == named(name.replace("-", "_")).name
 
 
-@pytest.mark.parametrize("name", sorted(HISTORY_FORMATS.keys() - NO_JSON_SCHEMA))
+@together("name", sorted(HISTORY_FORMATS.keys() - NO_JSON_SCHEMA))
 def test_what_a_conversation_takes_writes_tools_too(name: str) -> None:
     """Every format whose requests list tools with a JSON Schema has the shape of that list, which reads back."""
     listed = SAMPLE.definitions(name)

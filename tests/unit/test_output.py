@@ -12,6 +12,7 @@ import pytest
 
 from tests.support import encode
 from tests.support.encode import Call, sse
+from tests.support.together import together
 from wholecall import (
     BadSnapshot,
     Limits,
@@ -66,7 +67,7 @@ def frames(*texts: str, reason: str | None = "stop") -> list[bytes]:
     return [*(sse(encode.chat_chunk({"content": text})) for text in texts), *end]
 
 
-@pytest.mark.parametrize(
+@together(
     ("form", "value"),
     [
         (Tide, Tide("Brest")),
@@ -97,7 +98,7 @@ def test_what_may_be_asked_for(form: Any, value: Any) -> None:
     assert (form == "json") == isinstance(number, Output)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "form", "value"),
     [
         ('[{"port":"Brest"}]', list[Tide], [Tide("Brest")]),
@@ -120,7 +121,7 @@ def test_an_answer_need_not_be_an_object(text: str, form: Any, value: Any) -> No
     assert ("exact", value) == (output.status, output.value)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "reason"),
     [
         ('[{"a":1,"a":2},3]', "duplicate_key"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import (
     Limits,
     PartialArguments,
@@ -22,7 +23,7 @@ from wholecall import (
 SECRET = "hunter2"
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "value", "path"),
     [
         ("", None, None),
@@ -54,7 +55,7 @@ def test_the_value_of_a_cut_text(text: str, value: object, path: object) -> None
     assert json_state(text) == "incomplete"
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "value"),
     [
         ("{}", {}),
@@ -95,7 +96,7 @@ def test_complete_texts(text: str, value: object) -> None:
     assert json_state(text) == "complete"
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "reason", "offset"),
     [
         ("hello", "invalid_json", 0),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support import corpora
+from tests.support.together import together
 from wholecall import ToolCall
 from wholecall.recordings import read
 from wholecall.recordings.pasted import is_pasted
@@ -146,7 +147,7 @@ def test_a_piece_that_was_cut_leaves_no_call_with_a_hole(tmp_path: Path, name: s
     assert [] == found
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "",
@@ -166,7 +167,7 @@ def test_other_texts_are_not_pasted(text: str) -> None:
     assert not is_pasted(text.encode())
 
 
-@pytest.mark.parametrize("name", [entry["name"] for entry in corpora.cases()])
+@together("name", [entry["name"] for entry in corpora.cases()])
 def test_no_recording_is_taken_for_a_pasted_one(name: str) -> None:
     """A stream as a server sent it is read as it is."""
     (file,) = [entry["file"] for entry in corpora.cases() if entry["name"] == name]

@@ -13,6 +13,7 @@ import msgspec
 import pydantic
 import pytest
 
+from tests.support.together import together
 from wholecall.framing import Frame
 from wholecall.stream.payloads import frames_of
 
@@ -114,7 +115,7 @@ def read(payload: object, event: str | None = None) -> list[tuple[str, Any]]:
     return [(frame.event, json.loads(frame.data)) for frame in frames_of(payload, event)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("payload", "expected"),
     [
         ({"a": [1, None]}, {"a": [1, None]}),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from tests.support.words import (
     CALLS,
     CUT,
@@ -103,7 +104,7 @@ def test_blanks_make_no_other_name(name: str) -> None:
     assert [f"call {A}"] == said[5]
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     [
         "f",
@@ -156,7 +157,7 @@ def test_spellings_of_a_known_name(tools: list[str] | None, spelling: Any, shown
     assert [f"+{shown}", A] == said[0]
 
 
-@pytest.mark.parametrize(
+@together(
     ("names", "tools", "outcome"),
     [
         (["get_", "tide"], ["get_tide"], ["+get_tide", A]),
@@ -425,7 +426,7 @@ def test_one_decode_per_call(stream: list[Delta], monkeypatch: pytest.MonkeyPatc
 # After the end.
 
 
-@pytest.mark.parametrize(
+@together(
     ("late", "anomaly"),
     [
         (Fragment(0, 0, B), "late_fragment"),

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.arguments.grammar import Grammar
 from wholecall.arguments.partial import Closed, OpenText, PartialArguments, Path, Piece, StringDelta
@@ -98,7 +99,7 @@ def test_a_cut_escape_waits(pieces: list[str], expected: list[str]) -> None:
     assert expected == deltas(*pieces)
 
 
-@pytest.mark.parametrize(
+@together(
     ("pieces", "expected"),
     [
         (['{"a":"x\\ud83d', "\\ude00"], ["x", "😀"]),
@@ -186,7 +187,7 @@ STATES: dict[str, tuple[dict[str, Any], Path | None]] = {
 }
 
 
-@pytest.mark.parametrize("text", STATES)
+@together("text", STATES)
 def test_states(text: str) -> None:
     """Closed members, open containers and the open string's text are shown; open keys and scalars are not."""
     for pieces in ([text], list(text)):
@@ -279,7 +280,7 @@ STOPS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("text", STOPS)
+@together("text", STOPS)
 def test_stops(text: str) -> None:
     """Text that is not a strict JSON object is followed no further: the shown value stays, nothing is added."""
     for pieces in ([text], list(text)):
@@ -291,7 +292,7 @@ def test_stops(text: str) -> None:
         assert (before.value, before.open_path, before.closed) == (after.value, after.open_path, after.closed)
 
 
-@pytest.mark.parametrize("text", STOPS)
+@together("text", STOPS)
 def test_what_stops_is_never_exact(text: str) -> None:
     """The scanner gives up no text that the verdict would call exact, however it continues."""
     assert "exact" not in {
@@ -353,7 +354,7 @@ def test_numbers_are_limited() -> None:
 # --- a repeated key ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("one", "other"),
     [
         ("1", "1.0"),
@@ -592,7 +593,7 @@ def test_a_reset_begins_anew(before: str) -> None:
 # --- watching one string ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("path", "text", "expected"),
     [
         ("a", '{"a":"x\\ny"}', "x\ny"),
@@ -643,7 +644,7 @@ def test_a_watcher_knows_where_it_is() -> None:
     assert [(False, False, False), (True, False, False), (False, True, False), (False, True, True)] == states
 
 
-@pytest.mark.parametrize("text", [text for text in STOPS if text.startswith('{"a":')])
+@together("text", [text for text in STOPS if text.startswith('{"a":')])
 def test_a_watcher_stops_where_the_scanner_does(text: str) -> None:
     """Unwatched text is read as strictly as watched text."""
     for path in ("a", "z"):

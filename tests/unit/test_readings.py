@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.arguments.lexical import Scan
 from wholecall.machine.readings.partitions import MOST_OPEN, PARTITIONS, Columns, Piece
@@ -88,7 +89,7 @@ def test_habits_of_the_name(pieces: list[Piece], expected: list[Got], costs: flo
     assert (expected, costs) == (sure(*pieces), cost(*pieces))
 
 
-@pytest.mark.parametrize(
+@together(
     ("texts", "expected", "costs"),
     [
         (['{"a"', ":1}"], A, 0),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.arguments.recovery import Fault, Recovered, peel, recover
 from wholecall.arguments.verdict import Edit, Verdict
@@ -59,13 +60,13 @@ RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "value", "edits"), RECOVERED)
+@together(("raw", "value", "edits"), RECOVERED)
 def test_one_reading_is_recovered(raw: str, value: dict[str, Any], edits: list[tuple[Any, int]]) -> None:
     """Each listed defect has its one reading, and each edit its place in the raw text."""
     assert Verdict("recovered", value, tuple(Edit(*edit) for edit in edits)) == parse_arguments(raw)
 
 
-@pytest.mark.parametrize("raw", [case[0] for case in RECOVERED])
+@together("raw", [case[0] for case in RECOVERED])
 def test_the_policy_can_rule_recovery_out(raw: str) -> None:
     """Without recovery a text with defects is dropped."""
     assert parse_arguments(raw, policy=Policy(recovery="none")).reason == "invalid_json"
@@ -166,9 +167,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("raw", "reason"), [(raw, reason) for reason, texts in REFUSED.items() for raw in texts]
-)
+@together(("raw", "reason"), [(raw, reason) for reason, texts in REFUSED.items() for raw in texts])
 def test_everything_else_is_refused(raw: str, reason: str) -> None:
     """A text without a reading, or with more than one, is dropped with the reason that fits it."""
     assert reason == parse_arguments(raw).reason

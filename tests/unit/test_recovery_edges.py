@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import parse_arguments
 from wholecall.arguments.recovery import SPECIAL_TOKENS, Fault, Recovered, peel, recover
 from wholecall.arguments.verdict import Edit
@@ -52,7 +53,7 @@ FAULTS: dict[str, list[tuple[str, int, int]]] = {
 }
 
 
-@pytest.mark.parametrize(
+@together(
     ("reason", "text", "start", "end"),
     [(reason, *fault) for reason, faults in FAULTS.items() for fault in faults],
 )
@@ -61,7 +62,7 @@ def test_where_the_fault_is(reason: Any, text: str, start: int, end: int) -> Non
     assert Fault(reason, start, end) == recover(text)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "strict", "edits", "span"),
     [
         ("{Nan:1}", '{"Nan":1}', [("unquoted_key", 1)], (0, 7)),
@@ -122,7 +123,7 @@ def test_brace_groups_before_an_object(groups: int, found: bool) -> None:
 # The envelope.
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "span", "edits"),
     [
         ("{}", (0, 2), []),
@@ -164,7 +165,7 @@ LEFT_BEHIND = """<|im_end|> <|endoftext|> <|end_of_text|> </s> <|call|> <|end|> 
 <|/tool_call|> </tool_call> </tool_calls> </function> </function_call> </arguments>"""
 
 
-@pytest.mark.parametrize("token", LEFT_BEHIND.split())
+@together("token", LEFT_BEHIND.split())
 def test_special_tokens(token: str) -> None:
     """A template's leftovers after a call are not part of it."""
     verdict = parse_arguments('{"a":1}' + token)

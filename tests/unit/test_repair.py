@@ -8,6 +8,7 @@ import random
 import pytest
 
 from tests.support.naive import data_of, error_of
+from tests.support.together import together
 from wholecall import Limits, StreamClosed, StreamFault, ToolCallDropped
 from wholecall.repairing import Repairer, RepairReport
 from wholecall.repairing.blocks import Blocks, ended
@@ -151,8 +152,8 @@ def test_blocks_are_ended(block: bytes) -> None:
     assert b"a\r\n\r\n" == ended(b"a\r\n\r\n")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
+@together("end", ["\n", "\r\n", "\r"])
+@together(
     ("block", "expected"),
     [
         ("retry: 10", ""),
@@ -237,7 +238,7 @@ def test_a_report_counts_while_the_stream_goes_on() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("frames", "mended"),
     [
         ([CHAT, WHOLE, FINISH % b"tool_calls", DONE], False),
@@ -264,7 +265,7 @@ def test_a_report_counts_while_the_stream_goes_on() -> None:
         "cut",
     ],
 )
-@pytest.mark.parametrize("size", [7, 1 << 20])
+@together("size", [7, 1 << 20])
 def test_mended_is_what_went_out_otherwise(frames: list[bytes], mended: bool, size: int) -> None:
     """In any order: edited, left out or added. The size of the pieces does not matter."""
     data, repairer = b"".join(frames), Repairer()
@@ -367,7 +368,7 @@ def test_pings_stand_between_the_first_event_and_the_end() -> None:
 _SILENCE = [b":\n\n", b": ping\n\n", b"\n", b"\n\n", b":\n", b"\r\n", b"\r", b": a\r\n\r\n", b":b\r\r"]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@together("seed", range(40))
 def test_silence_passes_however_it_is_cut(seed: int) -> None:
     """Comments and blank lines between events are output unchanged, in one read or in many."""
     chance = random.Random(seed)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import conforming, corpora
+from tests.support.together import together
 from wholecall import Limits, StreamFault, ToolCallDropped, collect
 from wholecall.repairing import repair_body
 
@@ -83,7 +84,7 @@ def repaired(body: Any, **options: Any) -> Any:
     return json.loads(found.data) if found.report.mended else body
 
 
-@pytest.mark.parametrize(
+@together(
     "body",
     [
         chat(WHOLE, '{"b": "\u00e9"}'),
@@ -176,8 +177,8 @@ def test_items_are_mended() -> None:
     )
 
 
-@pytest.mark.parametrize("withheld", ["auto", "error"])
-@pytest.mark.parametrize(
+@together("withheld", ["auto", "error"])
+@together(
     ("body", "error"),
     [
         (chat(LISTED), {"type": "server_error", "param": None, "code": "calls_withheld"}),
@@ -271,8 +272,8 @@ def test_a_report_says_what_became_of_it() -> None:
     assert "f0" not in repr(found)
 
 
-@pytest.mark.parametrize("dialect", conforming.BODIES)
-@pytest.mark.parametrize("beside", [{"success": True}, {"code": 0, "message": "ok"}])
+@together("dialect", conforming.BODIES)
+@together("beside", [{"success": True}, {"code": 0, "message": "ok"}])
 def test_a_body_leaves_its_envelope_where_it_was_asked_for(dialect: str, beside: dict[str, Any]) -> None:
     """A gateway's envelope goes, if its content is in the dialect that the client asked for; else the body is
     unchanged.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-import pytest
-
+from tests.support.together import together
 from wholecall import Limits
 from wholecall.repairing import Repairer
 
@@ -51,8 +50,8 @@ def cut(data: bytes, seed: int) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(ends)]
 
 
-@pytest.mark.parametrize("text", [None, "auto"])
-@pytest.mark.parametrize("name", FLOODS)
+@together("text", [None, "auto"])
+@together("name", FLOODS)
 def test_a_stream_beyond_its_limit_ends(name: str, text: str | None) -> None:
     """Nothing after the limit goes out, no call is emitted, and the report says why."""
     out, error, n_calls = read([FLOODS[name]], text=text)
@@ -62,7 +61,7 @@ def test_a_stream_beyond_its_limit_ends(name: str, text: str | None) -> None:
     assert b'"tool_calls"' not in out
 
 
-@pytest.mark.parametrize("name", FLOODS)
+@together("name", FLOODS)
 def test_the_cut_does_not_matter(name: str) -> None:
     """The same bytes go out, however the stream comes."""
     data = FLOODS[name]
@@ -71,7 +70,7 @@ def test_the_cut_does_not_matter(name: str) -> None:
     assert [read([data])] * len(ways) == [read(way) for way in ways]
 
 
-@pytest.mark.parametrize("name", FLOODS)
+@together("name", FLOODS)
 def test_a_stream_at_its_limit_is_whole(name: str) -> None:
     """As many bytes as the limit allows end nothing."""
     data = FLOODS[name][:LIMIT]
@@ -80,7 +79,7 @@ def test_a_stream_at_its_limit_is_whole(name: str) -> None:
     assert [True] * len(ways) == [read(way)[1] != "stream_too_large" for way in ways]
 
 
-@pytest.mark.parametrize("name", FLOODS)
+@together("name", FLOODS)
 def test_nothing_follows_the_end(name: str) -> None:
     """Once it has ended the repairer says so, holds nothing, and fails with nothing more to say."""
     repairer = Repairer(limits=Limits(max_stream_bytes=LIMIT))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.naive import data_of, error_of, finish_reasons, read_calls, visible_text
+from tests.support.together import together
 from wholecall import Limits, ToolCallDropped
 from wholecall.dialects.labels import choice_label
 from wholecall.repairing import Repairer
@@ -77,8 +78,8 @@ def test_a_reason_alone_waits_for_calls_that_may_follow() -> None:
     assert out[3].index(b"tool_calls") < out[3].index(b'"finish_reason":"tool_calls"')
 
 
-@pytest.mark.parametrize("live", [False, True])
-@pytest.mark.parametrize("place", range(4))
+@together("live", [False, True])
+@together("place", range(4))
 def test_a_written_call_tells_the_role_that_nobody_told(place: int, live: bool) -> None:
     """A client that wants a role gets one with a call that is written anew: the wire's, wherever it is, or ours; never two."""
     frames = [calls(HEAD), calls({**TAIL, "id": "c1"}), FINISH]
@@ -103,7 +104,7 @@ def test_a_role_that_comes_with_text_is_told(choice: int) -> None:
     assert b'"role"' not in b"".join(out[4:])
 
 
-@pytest.mark.parametrize(
+@together(
     "second",
     [
         {**entry("1}"), "id": "c1"},
@@ -180,7 +181,7 @@ def test_dropped_calls_are_withheld() -> None:
     assert [("c1", "truncated")] == [(drop.id, drop.reason) for drop in dropped]
 
 
-@pytest.mark.parametrize(
+@together(
     ("entries", "claimed", "expected"),
     [
         ([WHOLE], "stop", "tool_calls"),
@@ -206,11 +207,9 @@ def test_reasons_are_put_right(entries: Any, claimed: str, expected: str) -> Non
     assert out[-2].endswith(DONE)
 
 
-@pytest.mark.parametrize("withheld", ["auto", "error"])
-@pytest.mark.parametrize("claimed", ["tool_calls", "stop", "of_its_own"])
-@pytest.mark.parametrize(
-    ("text", "reason"), [('{"a":', "truncated"), ("nonsense", "unparseable")], ids=["cut", "nonsense"]
-)
+@together("withheld", ["auto", "error"])
+@together("claimed", ["tool_calls", "stop", "of_its_own"])
+@together(("text", "reason"), [('{"a":', "truncated"), ("nonsense", "unparseable")], ids=["cut", "nonsense"])
 def test_a_turn_that_lost_all_its_calls_is_an_error(
     withheld: str, claimed: str, text: str, reason: str
 ) -> None:
@@ -778,8 +777,8 @@ def test_messages_without_calls_stay() -> None:
     assert data in run(texts("a"), data, DONE)[2]
 
 
-@pytest.mark.parametrize("reason", ["", "null", "none", 0, False])
-@pytest.mark.parametrize("choice", [{"index": 0}, {}])
+@together("reason", ["", "null", "none", 0, False])
+@together("choice", [{"index": 0}, {}])
 def test_blanks_do_not_go_on(reason: object, choice: dict[str, int]) -> None:
     """The first blank role is reported, others and an invalid reason are left out, and a choice has a number."""
     deltas = [{"role": "", "content": "a"}, {"role": "", "content": "b"}, {"content": "c"}]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.naive import data_of, error_of, finish_reasons, read_calls
+from tests.support.together import together
 from wholecall import Limits, ToolCallDropped
 from wholecall.repairing import Repairer
 
@@ -144,7 +145,7 @@ def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
     assert b"".join(frames) == b"".join(run(*frames))
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "claimed", "expected"),
     [
         ('{"a":1}', "end_turn", "tool_use"),
@@ -169,7 +170,7 @@ def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
     assert [expected] == finish_reasons(b"".join(run(*frames, withheld="end")))
 
 
-@pytest.mark.parametrize(
+@together(
     ("withheld", "text", "claimed", "expected"),
     [
         ("auto", '{"a":', "tool_use", ["max_tokens"]),
@@ -270,7 +271,7 @@ def test_a_second_message_has_its_own_reason() -> None:
     assert ["tool_use", "end_turn"] == finish_reasons(b"".join(out))
 
 
-@pytest.mark.parametrize(
+@together(
     "frames",
     [
         [block(0, "text"), said(0, "a"), block(0, "text"), stop(0), *call(1)],
@@ -624,9 +625,7 @@ SPOKEN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("number", "distance"), [(0, 1), (4, 1), (8, 1), *((number, 3) for number in range(1, 10))]
-)
+@together(("number", "distance"), [(0, 1), (4, 1), (8, 1), *((number, 3) for number in range(1, 10))])
 def test_events_that_were_seen_before_go_nowhere(number: int, distance: int) -> None:
     """An event whose number was seen before is a replay, which clients would take for a second one."""
     frames = numbered(CREATED, *SPOKEN, *called(1), completed(MESSAGE_ITEM, item(1)))
@@ -823,8 +822,8 @@ def test_members_that_clients_ask_for_are_there(missing: str) -> None:
     assert ["c0"] == [one["call_id"] for one in made[-1]["response"]["output"]]
 
 
-@pytest.mark.parametrize("id", [None, "", "msg_7"])
-@pytest.mark.parametrize("lack", [(), ("item_id",), ("item",), ("output",), ("item_id", "item", "output")])
+@together("id", [None, "", "msg_7"])
+@together("lack", [(), ("item_id",), ("item",), ("output",), ("item_id", "item", "output")])
 def test_items_have_one_id_everywhere(id: str | None, lack: tuple[str, ...]) -> None:
     """Any events that lack the id of a message have the same id, which the next item does not have."""
     ids = {name: None if name in lack else id for name in ("item_id", "item", "output")}

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support import bless, corpora
 from tests.support.naive import read_calls
+from tests.support.together import together
 from wholecall import Limits, ToolCall, parse_arguments
 from wholecall.encoders import argument_text
 from wholecall.repairing import Repairer
@@ -20,7 +21,7 @@ def shown(*pieces: str, is_json: bool = True) -> list[str]:
     return [text.add(piece) for piece in pieces]
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "expected"),
     [
         ('{"a":"b"}', '{"a":"b"'),
@@ -96,7 +97,7 @@ def test_the_rest_completes_what_was_shown(pieces: list[str], text: str, expecte
         assert json.loads(text) == json.loads(began + expected)
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         '{"a": 1, "b": [1, 2,],}',

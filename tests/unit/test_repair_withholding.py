@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.support.together import together
 from wholecall import ToolCallDropped
 from wholecall.repairing.withholding import Losses
 
@@ -31,8 +30,8 @@ def test_errors_name_tools_and_reasons() -> None:
     assert "f (schema)" == str(losses(("f", "schema")))
 
 
-@pytest.mark.parametrize("claimed", ["length", "content_filter", "malformed", "error", "pause"])
-@pytest.mark.parametrize("withheld", ["auto", "error", "end"])
+@together("claimed", ["length", "content_filter", "malformed", "error", "pause"])
+@together("withheld", ["auto", "error", "end"])
 def test_reasons_that_say_what_happened_stay(claimed: Any, withheld: str) -> None:
     """Loops must see them, whatever is emitted."""
     lost = losses(("f", "schema"), withheld=withheld)
@@ -44,7 +43,7 @@ def test_reasons_that_say_what_happened_stay(claimed: Any, withheld: str) -> Non
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("withheld", "goes_on", "reason", "expected"),
     [
         ("auto", False, "truncated", True),
@@ -55,7 +54,7 @@ def test_reasons_that_say_what_happened_stay(claimed: Any, withheld: str) -> Non
         ("end", False, "truncated", False),
     ],
 )
-@pytest.mark.parametrize("claimed", ["stop", "tool_calls", "unknown"])
+@together("claimed", ["stop", "tool_calls", "unknown"])
 def test_successes_without_their_calls(
     withheld: str, goes_on: bool, reason: str, expected: bool, claimed: Any
 ) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.dialects.replaced import fault_of
 from wholecall.framing import Frame
 
 BAD = "x\ufffdy"
 
 
-@pytest.mark.parametrize(
+@together(
     ("payload", "readable"),
     [
         ({"choices": [{"delta": {"content": BAD}}]}, True),

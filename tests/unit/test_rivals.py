@@ -10,6 +10,7 @@ from benchmarks.rivals.quirks import STREAMS, is_right, measure, verdict
 from benchmarks.rivals.streams import Expected, Stream
 from benchmarks.rivals.systems import SYSTEMS, Got
 from tests.hygiene.source_tree import numbered_rows
+from tests.support.together import together
 
 TIDE = Expected("get_tide", {"port": "Brest"})
 NOTHING = Stream("chat-completions", "nothing may run", (), (), ())
@@ -41,7 +42,7 @@ def test_quirks_are_in_the_catalogue() -> None:
     assert set() == named - numbered_rows("quirks.md").keys()
 
 
-@pytest.mark.parametrize(
+@together(
     ("got", "said"),
     [
         ([Got("get_tide", {"port": "Brest"})], "ok"),

@@ -20,6 +20,7 @@ from tests.support.blocks import (
     whole,
 )
 from tests.support.bound import A, B, Got, assembled
+from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCallStarted
 from wholecall.deltas import (
     DONE,
@@ -74,7 +75,7 @@ def test_an_item_is_found_by_the_id_that_it_got() -> None:
 # Cures.
 
 
-@pytest.mark.parametrize(
+@together(
     ("start", "told_whole", "sign"),
     [
         (begun(0, "c", "f"), whole(A, ITEM_DONE, id="c", name="f"), ""),
@@ -140,8 +141,8 @@ def test_what_settles_two_names_of_one_id() -> None:
 # Empty texts of finished items.
 
 
-@pytest.mark.parametrize("rank", [OBJECT, HYDRATION, DONE, ITEM_DONE])
-@pytest.mark.parametrize("text", ["{}", A])
+@together("rank", [OBJECT, HYDRATION, DONE, ITEM_DONE])
+@together("text", ["{}", A])
 def test_a_whole_text_beside_text_without_an_owner(rank: int, text: str) -> None:
     """A `{}` next to text without an owner may mean a text that was lost, unless a final message restates it."""
     told_whole = CallWhole(0, "0/c", None, None, "f", text, rank, begins=rank == OBJECT)

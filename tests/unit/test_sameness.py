@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.support.together import together
 from wholecall import Limits, ToolCall, ToolCallParser
 from wholecall.deltas import CallAnswered
 from wholecall.machine import sameness
@@ -15,7 +16,7 @@ from wholecall.machine.sameness import Said, Told, repeats
 A, B = '{"a":1}', '{"a":2}'
 
 
-@pytest.mark.parametrize(
+@together(
     ("said", "again"),
     [
         pytest.param([("c", A), ("c", '{ "a": 1.0 }')], {1: 0}, id="the same value in another spelling"),

@@ -5,6 +5,7 @@ from threading import BoundedSemaphore
 
 import pytest
 
+from tests.support.together import together
 from wholecall import BadRecording
 from wholecall.recordings import Recorder, Recording
 from wholecall.serving import Answer, Answers, IncomingRequest, RecordedAnswers, answer_of
@@ -114,7 +115,7 @@ def test_without_times_no_clock_is_read() -> None:
     assert [(0.0, b"a"), (0.0, b"b")] == list(Answer([b"a", b"b"]).paced(lambda: 1 // 0))
 
 
-@pytest.mark.parametrize(
+@together(
     ("body", "content_type", "pieces"),
     [
         (b"".join(FRAMES), "text/event-stream", FRAMES),

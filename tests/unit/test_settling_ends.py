@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.bound import A, B, at, whole
 from tests.support.settled import CALLS, END, ENDS, LENGTH, Replaced, dropped, restates, settled, signs
+from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import HYDRATION, CallCancelled, CallSeen, CallWhole, Delta, Finish, Slot
 from wholecall.limits import Limits
@@ -37,7 +38,7 @@ def ended_by(*deltas: Delta, limits: Limits | None = None) -> list[str]:
 # Calls in doubt.
 
 
-@pytest.mark.parametrize(
+@together(
     "other",
     [
         [at(1, "x", "d", "g", "custom")],
@@ -126,7 +127,7 @@ def test_an_emitted_call_is_a_fact(head: Delta) -> None:
     assert ["", ""] == signs(head, CALLS, at(0, B, "e", "g"), END)
 
 
-@pytest.mark.parametrize(
+@together(
     ("later", "texts"),
     [
         ([at(None, "", None, "f")], [A]),
@@ -136,7 +137,7 @@ def test_an_emitted_call_is_a_fact(head: Delta) -> None:
     ],
     ids=["a name again", "another call", "a head again", "another one at its index"],
 )
-@pytest.mark.parametrize("head", [[], [at(0, "", "c", "f")], [at(0, '{"a"', "c", "f")], [FIRST]])
+@together("head", [[], [at(0, "", "c", "f")], [at(0, '{"a"', "c", "f")], [FIRST]])
 def test_a_restated_call_that_came_out_comes_out_once(
     head: list[Delta], later: list[Delta], texts: list[str]
 ) -> None:
@@ -271,7 +272,7 @@ def test_no_call_before_the_abort() -> None:
     assert [[], [], [""]] == [signs(*deltas, aborted=True) for deltas in ((), (CALLS,), (FIRST, CALLS))]
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "said"),
     [
         ([at(None, A, "c", "f"), CALLS], [""]),

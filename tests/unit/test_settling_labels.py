@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.bound import A, B, Got, at, whole
 from tests.support.settled import CALLS, END, ENDS, HOLE, Replaced, dropped, restates, settled, signs
+from tests.support.together import together
 from wholecall.calls.output.call_events import CustomToolCall, ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import Delta, Finish, Labelled
 
@@ -16,7 +17,7 @@ PAUSE = Finish(0, "pause", "pause_turn")
 # Flags.
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "flags"),
     [
         ([at(None, '{"a"', "c", "f"), at(None, ":1}"), at(None, '{"b"', "d", "g"), at(None, ":2}")], [True, True]),
@@ -35,7 +36,7 @@ def test_calls_that_only_the_order_binds(deltas: list[Delta], flags: list[bool])
     assert flags == ["bound_by_order" in sign for sign in signs(*deltas, *ENDS)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "sign"),
     [
         ([at(None, '{"a"', "c", "f"), at(None, A, "c", "f")], "snapshots"),
@@ -148,7 +149,7 @@ def test_fields_of_the_provider() -> None:
 # Reasons.
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "sign"),
     [
         ([at(None, A, "c", "f"), CALLS], ""),
@@ -216,7 +217,7 @@ def test_whole_values_are_never_joined() -> None:
 # After a loss.
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "sign"),
     [
         ([at(None, A, "c", "f")], ""),
@@ -240,7 +241,7 @@ def test_what_stands_alone_after_a_loss(deltas: list[Delta], sign: str) -> None:
     assert [sign] == signs(HOLE, *deltas, *ENDS)
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "lost"),
     [
         ([at(0, A, "c", "f"), HOLE, at(0, B, "d", "g")], [True, False]),

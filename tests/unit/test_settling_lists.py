@@ -8,13 +8,14 @@ import pytest
 
 from tests.support.bound import A, B, Got, at, whole
 from tests.support.settled import END, ENDS, dropped, restates, settled
+from tests.support.together import together
 from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, Marked, Reread, Slot
 
 AMBIGUOUS, ORDER = dropped("ambiguous"), "bound_by_order"
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "calls"),
     [
         ([at(None, '"b":2}'), restates(A, "e")], [Got("e", "f", A, "done_mismatch")]),

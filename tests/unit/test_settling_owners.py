@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.bound import A, B, Got, at, whole
 from tests.support.settled import ENDS, MESSAGE, Replaced, dropped, restates, settled, signs
+from tests.support.together import together
 from wholecall import ToolCallParser
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Delta, ReasoningFragment, Slot, TextFragment
@@ -186,7 +187,7 @@ def test_calls_are_numbered_as_they_began() -> None:
     ).calls
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "view"),
     [
         ([at(None, A, "c", "f"), HI, at(None, B, "d", "g")], (0, "hi", 1)),
@@ -233,7 +234,7 @@ def test_numbers_go_on_behind_the_reading(
     assert calls == [(call.id, call.text) for call in settled(*deltas, *ENDS).calls]
 
 
-@pytest.mark.parametrize(
+@together(
     ("again", "calls"),
     [
         ([at(None, A, "c", "f")], []),

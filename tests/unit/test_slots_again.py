@@ -7,6 +7,7 @@ import pytest
 from tests.support.assembled import told
 from tests.support.bound import Got, bound
 from tests.support.slotted import LOST, RESTART, A, B, after, begun, closed, finished, listed, piece, place_of
+from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import (
     HYDRATION,
@@ -30,7 +31,7 @@ REFUSED = CallRefused(0, 3, None, "unparseable", "so it says")
 # One id under two names.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "first", "second", "is_doubtful"),
     [
         ("in one place", [C], begun(0, "c", "g"), True),
@@ -105,7 +106,7 @@ def duplicate(*deltas: Delta) -> int | str | None:
     return place_of(choice, choice.calls[-1].original)
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("it has ended", [*OVER, begun(1, "c", "f")], 0),
@@ -131,7 +132,7 @@ TWO = [*OVER, begun(1, "d", "g"), *CALLED]
 NO_IDS = [begun(0, None, "f"), piece(0, A), closed(0), begun(1, None, "f"), *CALLED]
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("the first one", [*TWO, RESTART, C], 0),

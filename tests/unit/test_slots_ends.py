@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.bound import Got, assembled, bound
 from tests.support.slotted import HOLE, LOST, A, B, after, begun, closed, done, listed, piece, place_of
+from tests.support.together import together
 from wholecall.deltas import CallClosed, CallRefused, Delta, Finish, Index, TurnEnded
 from wholecall.machine import slots
 
@@ -15,7 +16,7 @@ ASTRAY = piece(7, "x")  # text that may be that of any of several open calls
 WRONG = closed(8)  # an end under an index that no call has: labels are wrong
 
 
-@pytest.mark.parametrize(
+@together(
     ("index", "alias", "expected"),
     [
         (1, None, 1),
@@ -39,7 +40,7 @@ def test_an_end_is_found_by_its_labels(index: Index | None, alias: str | None, e
     assert expected == place_of(choice, slots.ended_by(choice, CallClosed(0, index, alias)))
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("no labels", [C, closed()], 0),
@@ -103,7 +104,7 @@ WAITS = CallClosed(0, 0, None, final=False, waits=True)
 HELD = closed(0, final=False)
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "first", "by_text", "by_label"),
     [
         ("open, without text", [C, D, E], LOST, LOST),
@@ -210,8 +211,8 @@ def test_what_a_call_that_was_closed_may_lack_in_the_end() -> None:
     assert {"c": LOST, "d": LOST, "e": LOST} == signs(*closed_first, WRONG, ASTRAY, *ENDS)
 
 
-@pytest.mark.parametrize("trouble", [[], [ASTRAY], [WRONG], [ASTRAY, WRONG], [WRONG, ASTRAY]])
-@pytest.mark.parametrize("later", [ASTRAY, WRONG])
+@together("trouble", [[], [ASTRAY], [WRONG], [ASTRAY, WRONG], [WRONG, ASTRAY]])
+@together("later", [ASTRAY, WRONG])
 def test_a_call_that_a_list_told_lacks_nothing(trouble: list[Delta], later: Delta) -> None:
     """A final list gives its calls whole, whatever was wrong before it, or is after it."""
     told = listed(("c", "f", A), ("d", "g", B))

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.bound import Got, bound
 from tests.support.slotted import HOLE, LOST, A, B, after, begun, closed, finished, piece, place_of, seen
+from tests.support.together import together
 from wholecall.deltas import CallWhole, Delta
 from wholecall.machine import slots
 
@@ -23,7 +24,7 @@ def item(*deltas: Delta) -> int | str | None:
     return place_of(choice, slots.finished_by(choice, delta))
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("its id", [C, D, finished(A, None, "d")], 1),
@@ -56,7 +57,7 @@ def test_an_item_is_found_by_its_labels(name: str, deltas: list[Delta], expected
     assert (name, expected) == (name, item(*deltas))
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("no other label", [C, D, finished(A, 1)], 1),
@@ -80,7 +81,7 @@ def test_an_item_is_found_by_its_place(name: str, deltas: list[Delta], expected:
     assert (name, expected) == (name, item(*deltas))
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "text", "expected"),
     [
         ("the same text", [C, D, piece(0, A), piece(1, B)], B, 1),

@@ -20,6 +20,7 @@ from tests.support.slotted import (
     preset,
     seen,
 )
+from tests.support.together import together
 from wholecall.deltas import CallWhole, Delta, Slot, StepBegan
 from wholecall.limits import Limits
 from wholecall.machine import slots
@@ -40,7 +41,7 @@ def owner(*deltas: Delta) -> int | str | None:
 # By labels.
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "expected"),
     [
         (piece(1, A), 1),
@@ -108,7 +109,7 @@ def test_text_of_an_item_that_was_announced_late() -> None:
 # By order.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("no labels, one open call", [*TWO[:1], piece(None, A)], 0),
@@ -202,7 +203,7 @@ def test_text_that_fits_several_calls_flags_none() -> None:
 # Done events without a name.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("of the index", [*TWO, done(1, A)], 1),
@@ -270,7 +271,7 @@ def test_text_beyond_the_limit() -> None:
 # Text that is accounted for.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "whole", "expected"),
     [
         ("no text without an owner", [*TWO, piece(0, A)], "", True),

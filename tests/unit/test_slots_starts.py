@@ -19,6 +19,7 @@ from tests.support.slotted import (
     preset,
     seen,
 )
+from tests.support.together import together
 from wholecall.deltas import CallSeen, CallWhole, Delta, StepBegan
 from wholecall.machine import slots
 
@@ -39,7 +40,7 @@ def announced(*deltas: Delta) -> int | str | None:
 # Starts under a known id.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("at once", [C, C], 0),
@@ -100,7 +101,7 @@ def test_a_start_finds_the_text_that_came_before_it(start: CallSeen, expected: s
 # Starts without an id.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("no ids", [begun(0, None, "f"), begun(0, None, "f")], 0),
@@ -128,7 +129,7 @@ def test_a_start_that_is_repeated_in_its_place(name: str, deltas: list[Delta], e
 # Statements about a call that began.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("at its number", [seen(0, "c", "f"), seen(1, "d", "g"), seen(1, "d")], 1),
@@ -183,7 +184,7 @@ def test_a_start_without_labels_goes_on_with_the_block_before(
 # The short way of a start that can only be new.
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "deltas", "expected"),
     [
         ("no known label", [ITEM, begun(1, "d", "g", "j")], True),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 
 from tests.support.snapshots import FOLDED, opened, resealed, sealed
+from tests.support.together import together
 from wholecall import BadSnapshot, Dialect, Limits, Policy, ToolCallParser, Tools, register
 from wholecall.deltas import Delta, Slot, TurnEnded, TurnOpened, WireFault
 from wholecall.dialects import table
@@ -149,9 +150,7 @@ def test_only_plain_values_are_packed(value: Any) -> None:
             unfolded([told])
 
 
-@pytest.mark.parametrize(
-    "data", [*FOLDED[:-1], Ext(1, b"\xff"), Ext(1, b"1" * 5000), Ext(4, b""), Ext(9, b"")]
-)
+@together("data", [*FOLDED[:-1], Ext(1, b"\xff"), Ext(1, b"1" * 5000), Ext(4, b""), Ext(9, b"")])
 def test_what_says_no_value_is_refused(data: Any) -> None:
     """A row says one value, a text is one, and a number is one that Python writes."""
     writing = Writing([_holder(Any)])
@@ -161,7 +160,7 @@ def test_what_says_no_value_is_refused(data: Any) -> None:
     _read([*writing.shapes], FOLDED[-1])
 
 
-@pytest.mark.parametrize(
+@together(
     "kind",
     [
         *(list, dict, float, Iterator[int], Callable[[], int], type, set, list[list]),
@@ -177,7 +176,7 @@ def test_annotations_that_say_nothing(kind: Any) -> None:
 Inner = Annotated[int, msgspec.Meta(ge=2)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("kind", "value", "others"),
     [
         (str, "\ud800", (1, b"a", None, ["a"])),
@@ -474,7 +473,7 @@ def _enveloped(checksum: int, body: bytes) -> bytes:
     return msgspec.msgpack.encode([*msgspec.msgpack.decode(sealed(body))[:2], checksum, body])
 
 
-@pytest.mark.parametrize(
+@together(
     ("data", "told"),
     [
         (b"", "cut or damaged"),
@@ -506,7 +505,7 @@ def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
         ToolCallParser.restore(data)
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "value", "told"),
     [
         ("phase", "asleep", "Call.phase: it is not what is annotated"),

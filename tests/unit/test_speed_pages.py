@@ -10,6 +10,7 @@ from benchmarks.rivals.figures import BY_EVENT, Figure, Run
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, MSGSPEC_LOOP, NAIVE_LOOP, RESPONSES
 from benchmarks.summary import Measured
 from tests.hygiene.source_tree import PROJECT
+from tests.support.together import together
 
 THREE = ("Chat Completions", "Anthropic", "Responses")
 LOOP, OWN = summary.LOOPS
@@ -75,7 +76,7 @@ RIVALS = Run(
 )
 
 
-@pytest.mark.parametrize("line", summary.LINES, ids=lambda line: f"{line.against}: {line.what}")
+@together("line", summary.LINES, ids=lambda line: f"{line.against}: {line.what}")
 def test_every_line_has_its_claims(line: summary.Line) -> None:
     """Each part of a line is a ratio that some benchmark claims, or one of the least, the median and the worst of many."""
     assert (len(line.claims) > 10) if line.spread else (len(line.parts) == len(line.claims))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.support import frames
 from tests.support.frames import kinds, pieces, split
 from tests.support.snapshots import moved
+from tests.support.together import together
 from wholecall import ToolCallParser
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
@@ -43,7 +44,7 @@ def message(data: str, **fields: object) -> Frame:
     return Frame("message", data, **fields)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@together(
     ("stream", "expected"),
     [
         pytest.param(b"data: a\n\ndata: b\n\n", [message("a"), message("b")], id="chat"),
@@ -120,7 +121,7 @@ def test_last_event_without_blank_line(stream: bytes) -> None:
 ERROR = b'{\n  "error": {\n\n    "message": "}{ \\" "\n  }\n}'
 
 
-@pytest.mark.parametrize(
+@together(
     ("stream", "expected"),
     [
         pytest.param(ERROR, [Frame("", ERROR.decode())], id="alone"),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support import frames
 from tests.support.frames import kinds, pieces
+from tests.support.together import together
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
 
@@ -40,8 +41,8 @@ ONE = b"data: a\n\n"
 X, Y = b"event: x\n" + ONE, b"event: y\n" + ONE
 
 
-@pytest.mark.parametrize("by_texts", [False, True])
-@pytest.mark.parametrize(
+@together("by_texts", [False, True])
+@together(
     ("reads", "searched"),
     [
         pytest.param([ONE * 2], 0, id="without names"),
@@ -99,7 +100,7 @@ def test_the_line_reader_reads_unusual_events_alone(
     assert b"".join(reads).count(b"data:") == len(found)
 
 
-@pytest.mark.parametrize(
+@together(
     ("reads", "like"),
     [
         pytest.param([ONE * 2], message(""), id="without names"),
@@ -133,7 +134,7 @@ def test_events_that_cannot_pass_a_limit_are_read_in_blocks() -> None:
     assert (0, 18) == (at.searched, beyond.searched)
 
 
-@pytest.mark.parametrize(
+@together(
     ("stream", "expected"),
     [
         pytest.param(
@@ -266,8 +267,8 @@ def test_an_event_that_is_too_large_is_told_at_once(field: bytes, value: int) ->
     assert [[]] * (len(field) + value) + [["event_too_large"]] == told
 
 
-@pytest.mark.parametrize("limit", [0, 1, 2, 16])
-@pytest.mark.parametrize("line", [b":77777", b"foo: 77", b"foo: {7", b"{7777"])
+@together("limit", [0, 1, 2, 16])
+@together("line", [b":77777", b"foo: 77", b"foo: {7", b"{7777"])
 def test_what_nobody_reads_breaks_no_limit(line: bytes, limit: int) -> None:
     """Comments and unknown fields may be longer than the smallest limit of lines, however they are cut."""
     for size in (1, 8, 100):

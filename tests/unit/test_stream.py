@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall import (
     Limits,
     StreamClosed,
@@ -129,7 +130,7 @@ def test_text_is_refused_with_advice(before: bytes) -> None:
     assert parse(STREAM) == events + parser.feed(STREAM[len(before) :]) + parser.close()
 
 
-@pytest.mark.parametrize(
+@together(
     "data",
     [
         None,
@@ -139,7 +140,7 @@ def test_text_is_refused_with_advice(before: bytes) -> None:
         [1],
     ],
 )
-@pytest.mark.parametrize("framing", [None, "sse"])
+@together("framing", [None, "sse"])
 def test_what_is_no_buffer_is_refused(data: Any, framing: str | None) -> None:
     """Only bytes are bytes, before and after the framing is known."""
     with pytest.raises(TypeError):
@@ -297,7 +298,7 @@ def test_bytes_without_a_frame_are_no_stream() -> None:
     assert EMPTY_FINISH == events[-1]
 
 
-@pytest.mark.parametrize(
+@together(
     ("data", "told"),
     [
         (b"\xef\xbb\xbf", [("not_sse", False)]),
@@ -308,7 +309,7 @@ def test_bytes_without_a_frame_are_no_stream() -> None:
         (b"data: {}\n\n", []),
     ],
 )
-@pytest.mark.parametrize("size", [1, None])
+@together("size", [1, None])
 def test_only_bytes_without_any_frame_are_no_stream(
     data: bytes, told: list[tuple[str, bool]], size: int | None
 ) -> None:
@@ -340,9 +341,9 @@ CHUNKS = [*HEAD, piece("1}"), chunk({}, "tool_calls")]
 LINES = b"".join(json.dumps(each).encode() + b"\n" for each in CHUNKS)
 
 
-@pytest.mark.parametrize("lead", [b"", b"\xef\xbb\xbf", b"\n \t\r\n", b"\xef\xbb\xbf\n"])
-@pytest.mark.parametrize("size", [1, 5, None])
-@pytest.mark.parametrize(
+@together("lead", [b"", b"\xef\xbb\xbf", b"\n \t\r\n", b"\xef\xbb\xbf\n"])
+@together("size", [1, 5, None])
+@together(
     ("data", "framing"),
     [
         (sse(*CHUNKS), "sse"),
@@ -376,9 +377,9 @@ def test_a_whole_body_is_a_stream_of_one(indent: int | None, size: int | None) -
     )
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-@pytest.mark.parametrize("before", [b"", sse(*HEAD)], ids=["alone", "among events"])
-@pytest.mark.parametrize("size", [1, None])
+@together("indent", [None, 2])
+@together("before", [b"", sse(*HEAD)], ids=["alone", "among events"])
+@together("size", [1, None])
 def test_a_bare_error_body_is_an_error(before: bytes, indent: int | None, size: int | None) -> None:
     """An error object instead of events, or among them, is the provider's error (quirk 52)."""
     error = {"code": 503, "message": "busy"}

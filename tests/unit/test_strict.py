@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.repairing.strict import Track, is_text
 
 HALF = "\ud83d"  # half of a character
@@ -16,7 +17,7 @@ def track() -> Track:
     return Track("function", "arguments")
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "expected"),
     [("", True), ("text", True), ("\U0001f600", True), (HALF, False), (f"a{HALF}b", False)]
     + [(value, False) for value in (None, 1, True, b"text", [], {})],
@@ -44,7 +45,7 @@ def test_a_call_in_pieces() -> None:
     assert ([True] * 3, "c", "f", "{} ") == (taken, call.id, call.name, call.text)
 
 
-@pytest.mark.parametrize(
+@together(
     ("id", "body", "expected"),
     [
         (None, {"name": "f", "arguments": ""}, True),  # the older form

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import HOLE
+from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.events import TERMINAL
 from wholecall.calls.tools.tool import Tools
@@ -57,7 +58,7 @@ def fates(*deltas: Delta, tools: Tools[Any] | None = None, policy: Policy | None
     ]
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "expected"),
     [
         ([*structured(), written()], [A, TWICE]),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from tests.support.together import together
 from wholecall import StreamClosed, TextCalls, TextParser, Turn, UnknownDialect, read_text, text_formats
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.calls.output.events import TextDelta
@@ -114,7 +115,7 @@ def test_a_format_of_your_own() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", text_formats())
+@together("name", text_formats())
 def test_every_format_leaves_prose_alone(name: str) -> None:
     """Text without a marker is output unchanged."""
     text = "If a < b, then [1, 2] and {x: 1} are fine; `code` too.\n\nNext: 5 > 3 | 2.\n"

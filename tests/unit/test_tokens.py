@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.arguments.tokens import Token, holds_number, members, nesting, plain, scan, spell, split
 
 
@@ -71,7 +72,7 @@ def test_holds_number(text: str, expected: bool) -> None:
     assert expected is holds_number(text, 4)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "expected"),
     [
         ("{}{}", [(0, 2), (2, 4)]),

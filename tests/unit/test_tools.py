@@ -13,6 +13,7 @@ import msgspec
 import pydantic
 import pytest
 
+from tests.support.together import together
 from tests.support.tools import FORMS, SCHEMA, AsDataclass, AsModel, AsStruct, book_berth
 from wholecall import (
     Event,
@@ -34,7 +35,7 @@ NESTED = r'{"port": "Brest", "nights": "2", "options": "{\"side\": \"port\"}"}'
 SECRET = "rm -rf /tmp/secret"
 COERCE = Policy(coerce="schema")
 
-forms = pytest.mark.parametrize("form", list(FORMS))
+forms = together("form", list(FORMS))
 
 
 def chunk(**delta: Any) -> dict[str, Any]:
@@ -369,7 +370,7 @@ FUSSY_SCHEMA = {
 }
 
 
-@pytest.mark.parametrize(
+@together(
     ("form", "arguments", "detail"),
     [
         (Fussy, {"word": SECRET}, "at $.word: none of the values that the type allows"),
@@ -419,7 +420,7 @@ class Loose(msgspec.Struct):
     flag: bool = False
 
 
-@pytest.mark.parametrize(
+@together(
     ("raw", "arguments"),
     [
         ('{"n": "-12"}', {"n": -12}),
@@ -432,7 +433,7 @@ class Loose(msgspec.Struct):
         ('{"either": "12"}', {"either": "12"}),
     ],
 )
-@pytest.mark.parametrize("form", ["type", "schema"])
+@together("form", ["type", "schema"])
 def test_what_coercion_reads(raw: str, arguments: Any, form: str) -> None:
     """Only a string where none fits is read, as strict JSON of the type that fits there."""
     tool = Loose if form == "type" else msgspec.json.schema(Loose)
@@ -440,7 +441,7 @@ def test_what_coercion_reads(raw: str, arguments: Any, form: str) -> None:
     assert arguments == parse_arguments(raw, tool=tool, policy=COERCE).arguments
 
 
-@pytest.mark.parametrize(
+@together(
     "raw",
     [
         '{"n": "1.5"}',
@@ -458,7 +459,7 @@ def test_what_coercion_reads(raw: str, arguments: Any, form: str) -> None:
         '{"items": "null"}',
     ],
 )
-@pytest.mark.parametrize("form", ["type", "schema"])
+@together("form", ["type", "schema"])
 def test_what_coercion_does_not_read(raw: str, form: str) -> None:
     """Other spellings, defects, booleans and null are not guessed: the call is dropped as a misfit."""
     tool = Loose if form == "type" else msgspec.json.schema(Loose)
@@ -544,7 +545,7 @@ def unresolved(a: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F821
     """Refer to nothing."""
 
 
-@pytest.mark.parametrize(
+@together(
     ("tools", "error", "says"),
     [
         ("book_berth", TypeError, "a sequence or a mapping"),

@@ -10,6 +10,7 @@ import msgspec
 import pydantic
 import pytest
 
+from tests.support.together import together
 from wholecall import Tools, UnknownDialect
 from wholecall.calls.tools.described import SHAPES
 from wholecall.calls.tools.misfit import Misfit
@@ -57,7 +58,7 @@ FORMS: list[Any] = [Tide, Crew, Dock, Buoy, sail, WIRE]
 SAID = ["The tide at a port.", "Who is aboard.", "The place to moor.", "A mark.", "Set a course.", "Send."]
 
 
-@pytest.mark.parametrize("shape", sorted(SHAPES))
+@together("shape", sorted(SHAPES))
 def test_what_is_listed_takes_what_the_tools_take(shape: str) -> None:
     """Definitions in each shape, read again as a provider's, accept and refuse the same arguments."""
     tools = Tools(FORMS)

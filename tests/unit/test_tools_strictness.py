@@ -14,13 +14,14 @@ import pydantic
 import pydantic.dataclasses
 import pytest
 
+from tests.support.together import together
 from tests.support.tools import FORMS
 from wholecall import Policy, Tools, Verdict, parse_arguments
 from wholecall.arguments.verdict import Edit
 from wholecall.calls.tools.misfit import Coerced, Misfit
 
 COERCE = Policy(coerce="schema")
-forms = pytest.mark.parametrize("form", list(FORMS))
+forms = together("form", list(FORMS))
 
 
 def fits(form: str, nights: Any) -> bool:
@@ -33,7 +34,7 @@ def fits(form: str, nights: Any) -> bool:
 
 
 @forms
-@pytest.mark.parametrize("value", ["2", True, None, 2.5, [2]])
+@together("value", ["2", True, None, 2.5, [2]])
 def test_a_value_of_another_type_fits_no_tool(form: str, value: Any) -> None:
     """A pydantic model is as strict as a Struct or a schema: text is not a number, and true is not a number."""
     assert (True, False) == (fits(form, 2), fits(form, value))
@@ -146,7 +147,7 @@ def coerced(text: str, form: Any) -> tuple[str, list[str]]:
     return verdict.status, [text[edit.offset :] for edit in verdict.edits if edit.kind == "coerced"]
 
 
-@pytest.mark.parametrize(
+@together(
     ("form", "text", "places"),
     [
         (Lax, '{"n": 1}', []),

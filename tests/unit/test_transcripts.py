@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.histories import SHAPES, Answer, Block, Happening, Note, Result, Said, render
+from tests.support.together import together
 from tests.support.transcript_rules import complaints, said
 from wholecall.history import MISSING_RESULT, Repaired, repair_transcript, shrink_transcript
 from wholecall.history.transcripts import read_book
@@ -53,8 +54,8 @@ def answered(id: str = "c1", **more: Any) -> tuple[Happening, ...]:
 # --- turns that were aborted or cut -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stop", ["aborted", "error"])
-@pytest.mark.parametrize("shape", ABORTING)
+@together("stop", ["aborted", "error"])
+@together("shape", ABORTING)
 def test_an_aborted_turn_keeps_its_text_alone(shape: str, stop: str) -> None:
     """A turn that was aborted or failed loses its calls and its thoughts, and keeps its text."""
     words, found = repaired(shape, Said("a"), Answer((THOUGHT, text("look"), call()), stop), Said("b"))
@@ -109,8 +110,8 @@ def test_an_aborted_turn_can_be_dropped_whole(shape: str) -> None:
     assert (["c1"], ["c1"]) == (found.report.stripped_calls, found.report.dropped_results)
 
 
-@pytest.mark.parametrize("member", ["stopReason", "stop_reason", "finish_reason", "finishReason"])
-@pytest.mark.parametrize("word", ["aborted", "error", "ABORTED", "cancelled", "canceled"])
+@together("member", ["stopReason", "stop_reason", "finish_reason", "finishReason"])
+@together("word", ["aborted", "error", "ABORTED", "cancelled", "canceled"])
 def test_the_word_for_aborted_stands_in_many_places(member: str, word: str) -> None:
     """Why a turn ended is read under each name that hosts give it, in any case."""
     message = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": PATH}]}
@@ -119,8 +120,8 @@ def test_the_word_for_aborted_stands_in_many_places(member: str, word: str) -> N
     assert [{"role": "user", "content": "a"}] == found.messages
 
 
-@pytest.mark.parametrize("shape", STRINGS)
-@pytest.mark.parametrize("arguments", ['{"pa', "", "{}", "[1]", None])
+@together("shape", STRINGS)
+@together("arguments", ['{"pa', "", "{}", "[1]", None])
 def test_a_cut_call_with_text_goes(shape: str, arguments: Any) -> None:
     """In a turn cut for length, a call goes unless its text is a complete object that is not empty."""
     words, found = repaired(shape, Said("a"), Answer((call("c1", arguments),), "length"), Said("b"))
@@ -141,8 +142,8 @@ def test_a_complete_call_of_a_cut_turn_stays(shape: str) -> None:
     assert ["model calls c1"] == kept
 
 
-@pytest.mark.parametrize("shape", OBJECTS)
-@pytest.mark.parametrize("unanswered", ["synthesise", "keep"])
+@together("shape", OBJECTS)
+@together("unanswered", ["synthesise", "keep"])
 def test_an_object_of_a_cut_turn_is_judged_by_its_place(shape: str, unanswered: str) -> None:
     """An object shows no cut: in a cut turn the empty ones go and the last one, and the rest is settled."""
     cut = Answer((text("look"), call("c1"), call("c2", {}), call("c3")), "length")
@@ -303,8 +304,8 @@ def test_the_second_result_is_dropped(shape: str) -> None:
     assert ["c1"] == found.report.dropped_results
 
 
-@pytest.mark.parametrize("shape", EVERY)
-@pytest.mark.parametrize("between", [(), (Said("hurry"),)], ids=["beside", "later"])
+@together("shape", EVERY)
+@together("between", [(), (Said("hurry"),)], ids=["beside", "later"])
 def test_a_real_result_replaces_a_made_one(shape: str, between: tuple[Happening, ...]) -> None:
     """A result that was made to fill a gap goes when the gap is filled, wherever the real result is."""
     happened = (Answer((call(),), "tool_calls"), Result("c1", MISSING_RESULT), *between, Result("c1"))
@@ -409,8 +410,8 @@ def test_only_ids_that_count_the_calls_of_a_tool_stay() -> None:
         assert [id] == repair_transcript(render("chat-completions", happened)).report.renamed
 
 
-@pytest.mark.parametrize("shape", WITH_IDS)
-@pytest.mark.parametrize("blank", ["", " "])
+@together("shape", WITH_IDS)
+@together("blank", ["", " "])
 def test_a_missing_id_is_made(shape: str, blank: str) -> None:
     """A call without an id, or with a blank one, gets one, and so does the result that follows it."""
     words, found = repaired(shape, Said("a"), *answered(blank))
@@ -459,8 +460,8 @@ def test_an_answered_call_gets_its_missing_arguments(shape: str) -> None:
     assert ["user: a", "model calls c1", "c1: done"] == words
 
 
-@pytest.mark.parametrize("shape", EVERY)
-@pytest.mark.parametrize("name", ["", " "])
+@together("shape", EVERY)
+@together("name", ["", " "])
 def test_a_nameless_call_goes_or_gets_a_name(shape: str, name: str) -> None:
     """A call without a name goes, or is renamed on request; an answered one is always renamed."""
     asked = Answer((text("x"), call(name=name)), "stop")
@@ -479,8 +480,8 @@ def test_a_nameless_call_goes_or_gets_a_name(shape: str, name: str) -> None:
     assert ["user: a", "model: x", "model calls c1", "c1: done", "user: b"] == kept
 
 
-@pytest.mark.parametrize("shape", EVERY)
-@pytest.mark.parametrize("name", ["exec", "read me", "x" * 65])
+@together("shape", EVERY)
+@together("name", ["exec", "read me", "x" * 65])
 def test_unknown_tools_go_if_names_are_given(shape: str, name: str) -> None:
     """With `names`, calls of other tools and of names that no provider takes go, unless they were answered."""
     asked = Answer((text("x"), call(name=name)), "stop")
@@ -493,8 +494,8 @@ def test_unknown_tools_go_if_names_are_given(shape: str, name: str) -> None:
     assert "c1: done" in answered_one
 
 
-@pytest.mark.parametrize("shape", OBJECTS)
-@pytest.mark.parametrize(
+@together("shape", OBJECTS)
+@together(
     ("arguments", "object_"),
     [
         ('{"path":"/x"}', PATH),
@@ -515,8 +516,8 @@ def test_arguments_become_objects(shape: str, arguments: Any, object_: dict[str,
     assert repr(object_) in str(found.messages)
 
 
-@pytest.mark.parametrize("shape", STRINGS)
-@pytest.mark.parametrize(
+@together("shape", STRINGS)
+@together(
     ("arguments", "lenient", "strict"),
     [
         ('{"path":"/x"}', None, None),
@@ -562,8 +563,8 @@ def test_objects_become_text() -> None:
 # --- emptiness ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", EVERY)
-@pytest.mark.parametrize("blank", ["", " \n"])
+@together("shape", EVERY)
+@together("blank", ["", " \n"])
 def test_blank_texts_go(shape: str, blank: str) -> None:
     """Blank blocks are taken out, and messages of nothing else are dropped, the user's as well."""
     words, found = repaired(

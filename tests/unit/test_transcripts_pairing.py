@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.histories import Answer, Block, Result, Said, render
+from tests.support.together import together
 from tests.support.transcript_rules import said
 from wholecall.history import MISSING_RESULT, repair_transcript
 
@@ -72,7 +73,7 @@ def test_results_without_ids_prefer_calls_without() -> None:
     assert ["model calls c1", "model calls read", "read: blind", "c1: one"] == told
 
 
-@pytest.mark.parametrize(
+@together(
     ("results", "answers"),
     [
         (["real"], ["real"]),
@@ -83,7 +84,7 @@ def test_results_without_ids_prefer_calls_without() -> None:
         (["real", "late"], ["real"]),
     ],
 )
-@pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
+@together("apart", [False, True], ids=["together", "apart"])
 def test_the_first_real_result_counts(results: list[str], answers: list[str], apart: bool) -> None:
     """Of several results the first real one counts, whether they come together or not."""
     told = [one for result in results for one in ((Said("and?"),) if apart else ()) + (Result("c1", result),)]

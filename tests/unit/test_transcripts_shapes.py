@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.history import MISSING_RESULT, repair_transcript
 from wholecall.history.shapes.table import shape_of
 
@@ -53,7 +54,7 @@ def repaired(messages: list[JSON], **options: Any) -> list[JSON]:
 # --- telling shapes apart -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("message", "shape"),
     [
         (user(), "chat-completions"),
@@ -98,12 +99,8 @@ def test_results_decide_before_calls() -> None:
 # --- names under which the same things are stored -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "kind", ["tool_use", "toolUse", "toolCall", "tool_call", "functionCall", "function_call"]
-)
-@pytest.mark.parametrize(
-    "id", ["id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "call_id"]
-)
+@together("kind", ["tool_use", "toolUse", "toolCall", "tool_call", "functionCall", "function_call"])
+@together("id", ["id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "call_id"])
 def test_calls_and_ids_under_all_their_names(kind: str, id: str) -> None:
     """A call is found under each type, its id under each member, and the result that goes with it too."""
     call = {"type": kind, id: "t1", "name": "read", "arguments": PATH}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.loopback import serve
+from tests.support.together import together
 from tests.unit.test_transport import (
     BEGUN,
     DONE,
@@ -97,8 +98,8 @@ _HEARERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", _HEARERS)
-@pytest.mark.parametrize("name", ["on_dropped", "on_fault", "on_repaired"])
+@together("kind", _HEARERS)
+@together("name", ["on_dropped", "on_fault", "on_repaired"])
 def test_one_signature_holds_everywhere(kind: str, name: str) -> None:
     """A function is called with the event; one that must have two arguments, or names the exchange, gets that."""
     heard: list[Any] = []

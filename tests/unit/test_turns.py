@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.together import together
 from wholecall.calls.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.deltas import (
     CallCancelled,
@@ -148,8 +149,8 @@ def test_calls_by_kind() -> None:
 KINDS: list[Kind] = ["function", "custom", "builtin", "server"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("later", [True, False], ids=["in a later turn", "in its turn"])
+@together("kind", KINDS)
+@together("later", [True, False], ids=["in a later turn", "in its turn"])
 def test_a_call_that_is_taken_back_is_not_to_be_executed(kind: Kind, later: bool) -> None:
     """It leaves the list of calls, its id gives the reason; calls that the provider executes itself have happened
     (quirk 103).

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.arguments.equal import same_value
 from wholecall.calls.output.call_events import (
     ArgumentsDelta,
@@ -101,7 +102,7 @@ def only(*deltas: Delta, **options: Any) -> Any:
 # How a call can end.
 
 
-@pytest.mark.parametrize(
+@together(
     ("ending", "text", "of_label", "of_slot"),
     [
         ("clean", A, "exact", "exact"),
@@ -148,7 +149,7 @@ def test_without_a_terminal(text: str, expected: str) -> None:
     assert expected == sign(only(*labelled(text), policy=Policy(require_terminal=False)))
 
 
-@pytest.mark.parametrize(
+@together(
     ("ending", "expected"),
     [
         ("clean", ""),
@@ -159,7 +160,7 @@ def test_without_a_terminal(text: str, expected: str) -> None:
         ("refusal", "aborted"),
     ],
 )
-@pytest.mark.parametrize("lenient", [False, True])
+@together("lenient", [False, True])
 def test_free_text(ending: str, expected: str, lenient: bool) -> None:
     """Free text is whole only if the wire ended the call or the turn cleanly, whatever the policy."""
     policy = Policy(require_terminal=not lenient)
@@ -188,7 +189,7 @@ OTHER_NAME: list[Delta] = [Labelled(0, None, "c", "g")]
 NAMED: list[Delta] = [Labelled(0, 0, None, "f")]
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "ending", "reason"),
     [
         ([*NAMELESS, *LONG_ID, HOLE], "fault", "aborted"),
@@ -259,7 +260,7 @@ def restated(text: str, rank: int = DONE, kind: Kind = "function") -> CallWhole:
     return CallWhole(0, 0, "i", None, None, text, rank, kind)
 
 
-@pytest.mark.parametrize(
+@together(
     ("fragments", "deltas", "text", "expected"),
     [
         ("", [restated(A)], A, "exact"),
@@ -293,7 +294,7 @@ def test_restated_or_fragments(fragments: str, deltas: list[Delta], text: str, e
     assert (text, expected) == (event.raw_arguments, sign(event))
 
 
-@pytest.mark.parametrize(
+@together(
     ("fragments", "text", "same"),
     [
         ('{"a": 1, "b": "\\u00e9"}', '{"b":"é","a":1}', True),
@@ -328,11 +329,11 @@ def test_values_of_any_depth_are_compared() -> None:
     assert not same_value(nested(1), nested(2))
 
 
-@pytest.mark.parametrize(
+@together(
     ("fragments", "text", "shown"),
     [("", A, [A]), ('{"a"', A, ['{"a"', ":1}"]), (A, A, [A]), (B, A, [B, f"={A}"])],
 )
-@pytest.mark.parametrize("kind", ["function", "custom"])
+@together("kind", ["function", "custom"])
 def test_what_is_shown_is_the_text_in_force(fragments: str, text: str, shown: list[str], kind: Kind) -> None:
     """The rest of a restated text is shown as a delta, a text that is not an extension as a reset."""
     events = run(*slotted(fragments, kind=kind), restated(text, kind=kind), *ENDINGS["clean"])
@@ -359,7 +360,7 @@ def test_restated_free_text(fragments: str, expected: str) -> None:
 DEEPEST = '{"a":' + "[" * 127 + "]" * 127 + "}"  # by Limits.max_depth
 
 
-@pytest.mark.parametrize(
+@together(
     ("pieces", "ending", "text", "expected"),
     [
         (['{"a":', A], "clean", A, "exact snapshots"),

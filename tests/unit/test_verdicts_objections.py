@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.together import together
 from wholecall.calls.output.call_events import CustomToolCall, ToolCall, ToolCallDropped
 from wholecall.calls.output.events import TERMINAL
 from wholecall.deltas import (
@@ -136,7 +137,7 @@ def test_an_unreadable_call_needs_no_name() -> None:
 CLOSED = CallClosed(0, 0, "i")
 
 
-@pytest.mark.parametrize(
+@together(
     ("deltas", "expected"),
     [
         ([CLOSED], ""),
@@ -179,7 +180,7 @@ def test_an_object_of_a_final_message_is_not_silent() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@together(
     ("pieces", "text", "expected"),
     [
         (['{"a":', A], A, "exact snapshots"),

@@ -12,6 +12,7 @@ import pydantic
 import pytest
 import trio
 
+from tests.support.together import together
 from wholecall import (
     AsyncWrappedStream,
     PartialArguments,
@@ -320,8 +321,8 @@ def test_a_mistake_among_the_chunks_closes() -> None:
 FOUND = ("turn", "turns", "calls", "dropped", "events", "partial")
 
 
-@pytest.mark.parametrize("name", FOUND)
-@pytest.mark.parametrize("make", [Stream, AsyncStream, Both])
+@together("name", FOUND)
+@together("make", [Stream, AsyncStream, Both])
 def test_a_stream_that_nobody_read_has_no_turn(make: type[Any], name: str) -> None:
     """An agent loop takes an empty turn for the last one: before anything was read there is an exception instead."""
     with pytest.raises(StreamUnread, match="iterate over it first"):

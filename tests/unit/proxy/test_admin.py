@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.support.exchanges import entry
+from tests.support.together import together
 from wholecall.proxy.admin import Admin, Status
 from wholecall.proxy.log import line_of
 from wholecall.proxy.metrics import Tally
@@ -124,7 +125,7 @@ def test_head_has_no_body() -> None:
     assert (200, b"", True) == (status, body, int(headers[b"content-length"]) > 0)
 
 
-@pytest.mark.parametrize(
+@together(
     ("host", "status"),
     [
         (b"127.0.0.1:8118", 200),
@@ -140,7 +141,7 @@ def test_head_has_no_body() -> None:
         (b"\xff", 403),
     ],
 )
-@pytest.mark.parametrize("path", ["/metrics", "/recent"])
+@together("path", ["/metrics", "/recent"])
 def test_no_web_page_reads_it(path: str, host: bytes, status: int) -> None:
     """Exchanges are reported only under a number or a name of this machine, not under another name that points here."""
     found = answered(path, Status(), headers=[(b"host", host)], hosts=["Proxy.internal"])
@@ -162,8 +163,8 @@ def test_probes_may_use_any_name(path: str) -> None:
     assert 200 == answered(path, Status(), headers=[(b"host", b"pod-7.example")])[0]
 
 
-@pytest.mark.parametrize("error", [TimeoutError(), asyncio.TimeoutError(), BrokenPipeError()], ids=repr)
-@pytest.mark.parametrize("path", ["/ready", "/metrics", "/recent"])
+@together("error", [TimeoutError(), asyncio.TimeoutError(), BrokenPipeError()], ids=repr)
+@together("path", ["/ready", "/metrics", "/recent"])
 def test_workers_that_do_not_answer(path: str, error: Exception) -> None:
     """When no process answers in time, the listener reports it and does not fail."""
     assert (503, b"no process answers\n") == answered(path, error=error)[::2]

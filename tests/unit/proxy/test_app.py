@@ -22,6 +22,7 @@ from tests.support.proxying import (
     settle,
     staged,
 )
+from tests.support.together import together
 from wholecall.proxy.app import ProxyApp
 from wholecall.proxy.config import ClientsConfig, RepairConfig, UpstreamConfig
 from wholecall.proxy.errors import CutOff
@@ -221,8 +222,8 @@ TOOLS = {
 }
 
 
-@pytest.mark.parametrize("tools", TOOLS)
-@pytest.mark.parametrize(
+@together("tools", TOOLS)
+@together(
     ("mode", "name", "arguments", "reasons"),
     [
         ("off", "g", "{}", {}),

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.support.together import together
 from wholecall.proxy.config import ClientsConfig, Config, RecordConfig, RepairConfig, UpstreamConfig
 from wholecall.proxy.loading import check
 from wholecall.proxy.values import Address, Secret
@@ -17,7 +18,7 @@ ANYWHERE = Address("0.0.0.0", 8117)  # noqa: S104 - nothing listens
 TOKENS = ClientsConfig(tokens=(Secret("env:T", "t"),))
 
 
-@pytest.mark.parametrize(
+@together(
     ("listen", "upstream", "clients", "is_refused"),
     [
         (ANYWHERE, KEYED, ClientsConfig(), True),
@@ -50,7 +51,7 @@ def test_a_key_is_not_open_to_others(
     assert ([expected] if is_refused else []) == found
 
 
-@pytest.mark.parametrize(
+@together(
     ("url", "is_refused"),
     [
         ("http://h.example", True),

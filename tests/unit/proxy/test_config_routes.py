@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.proxy.config import Config, RepairConfig, UpstreamConfig
 from wholecall.proxy.values import Address, Secret
 
@@ -18,7 +19,7 @@ GPT = UpstreamConfig(name="gpt", url="https://gpt.example", path="/only", models
 CONFIG = Config(upstreams=(ALL, OPENAI, NESTED, OTHERS, CLAUDE, GPT))
 
 
-@pytest.mark.parametrize(
+@together(
     ("path", "model", "expected"),
     [
         ("/v1/models", None, "https://all.example/v1/models"),
@@ -123,7 +124,7 @@ def test_no_repr_shows_a_secret() -> None:
     assert (False, True) == ("canary" in repr(config), "env:KEY" in repr(config))
 
 
-@pytest.mark.parametrize(
+@together(
     ("address", "text", "is_local"),
     [
         (Address("127.0.0.1", 8117), "127.0.0.1:8117", True),

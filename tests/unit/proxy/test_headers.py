@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.together import together
 from wholecall.proxy.config import UpstreamConfig
 from wholecall.proxy.headers import (
     CREDENTIALS,
@@ -174,7 +175,7 @@ def test_tokens_are_found_wherever_clients_put_them() -> None:
     assert [b"a", b"b", b"c", b"d", b"e", b"Basic g"] == credentials_of(headers)
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     [
         *(
@@ -195,7 +196,7 @@ def test_what_stays_with_the_client(name: str) -> None:
     assert [] == to_upstream([(name.encode(), b"1")], OPEN, is_read=False)
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     [
         *(
@@ -296,7 +297,7 @@ def test_event_streams_are_not_to_be_kept_back(
     assert [kind, *expected] == to_client([kind, *headers], is_read=is_read)
 
 
-@pytest.mark.parametrize(
+@together(
     "header",
     [
         *(
@@ -341,7 +342,7 @@ def test_a_request_may_ask_for_live_calls(value: bytes, expected: bool | None) -
     assert expected is live_of([(b"X-Wholecall-Live", value)])
 
 
-@pytest.mark.parametrize(
+@together(
     ("values", "expected"),
     [
         ([b"a-Z_0.9:x"], "a-Z_0.9:x"),

@@ -26,6 +26,7 @@ from tests.support.proxying import (
     settle,
     staged,
 )
+from tests.support.together import together
 from wholecall.limits import Limits
 from wholecall.proxy.errors import CutOff
 from wholecall.proxy.wire import Headers, UpstreamFailed
@@ -99,7 +100,7 @@ def test_a_read_gives_at_most_one_write(dialect: str) -> None:
     assert len(events) + 1 == len(sent_before)
 
 
-@pytest.mark.parametrize(("dialect", "at"), CUTS)
+@together(("dialect", "at"), CUTS)
 def test_an_answer_that_ends_short_is_no_success(dialect: str, at: int) -> None:
     """A body that ends before the turn gives an error, no half a call, and no good end but where an error has one."""
     client = client_of(dialect)
@@ -115,7 +116,7 @@ def test_an_answer_that_ends_short_is_no_success(dialect: str, at: int) -> None:
     assert (dialect != "responses") == is_cut == (not client.is_whole)
 
 
-@pytest.mark.parametrize(("dialect", "at"), CUTS)
+@together(("dialect", "at"), CUTS)
 def test_an_answer_that_is_lost_is_no_success(dialect: str, at: int) -> None:
     """A connection that breaks before the turn has ended is reported and named; after it nothing was lost."""
     client = client_of(dialect)
@@ -507,8 +508,8 @@ def test_a_client_that_leaves_in_a_ping() -> None:
 # Answers of other endpoints, or that are not streams.
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503, 529])
-@pytest.mark.parametrize("content_type", [b"application/json", b"text/html", b"text/event-stream"])
+@together("status", [400, 401, 404, 429, 500, 503, 529])
+@together("content_type", [b"application/json", b"text/html", b"text/event-stream"])
 def test_errors_of_the_upstream_pass(status: int, content_type: bytes) -> None:
     """Status, body and retry headers pass unchanged, event streams too."""
     given: Headers = [
@@ -715,8 +716,8 @@ def test_a_stream_that_says_it_is_json_is_repaired() -> None:
     assert (None, b"".join(stream), "repaired") == (raised, client.body, entry.handling)
 
 
-@pytest.mark.parametrize("body", [b"", b"hello", b"\n\n", b"data", b"2 + 2 = 4\n\nbye"])
-@pytest.mark.parametrize("content_type", [b"text/plain", b"application/json"])
+@together("body", [b"", b"hello", b"\n\n", b"data", b"2 + 2 = 4\n\nbye"])
+@together("content_type", [b"text/plain", b"application/json"])
 def test_what_is_neither_a_stream_nor_json_passes(body: bytes, content_type: bytes) -> None:
     """Events were not promised; but the body was not judged, and the log reports it."""
     client = Client()
