@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -92,6 +93,40 @@ def seen(slot: int, id: str | None = None, name: str | None = "f", **more: Any) 
 def agents(slot: int, **more: Any) -> CallSeen:
     """Return the delta that says that the agent executes a call."""
     return CallSeen(0, slot, None, None, None, "server", **more)
+
+
+def snaky(payload: Any) -> Any:
+    """Return a payload with all of its members in snake case."""
+    if isinstance(payload, list):
+        return [snaky(one) for one in payload]
+    if not isinstance(payload, dict):
+        return payload
+    renamed = {
+        re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name): value for name, value in payload.items()
+    }
+    return {name: snaky(value) for name, value in renamed.items()}
+
+
+def test_both_spellings_say_the_same() -> None:
+    """Labels of calls and messages in snake case, as servers in Python write them, are read like the protocol's."""
+    asked = {"id": "a", "role": "assistant", "toolCalls": [told_call("h1"), told_call("h2")]}
+    stream = [
+        STARTED,
+        event("TEXT_MESSAGE_START", messageId="u", role="user"),
+        event("TEXT_MESSAGE_CONTENT", messageId="u", delta="When?"),
+        *(start("c1"), args("c1", '{"a":'), args("c1", "1}"), end("c1"), result("c1")),
+        event("TOOL_CALL_CHUNK", toolCallId="c2", toolCallName="g", delta="{}"),
+        event("MESSAGES_SNAPSHOT", messages=[asked, {"role": "tool", "toolCallId": "h1"}]),
+        *(start("c3"), end("c3")),
+        event("RUN_FINISHED", outcome={"type": "interrupt", "interrupts": [{"toolCallId": "c3"}]}),
+    ]
+
+    assert translate(*stream) == translate(*snaky(stream))
+
+
+def told_call(id: str) -> dict[str, Any]:
+    """Build a call of a message in a snapshot."""
+    return {"id": id, "type": "function", "function": {"name": "h", "arguments": "{}"}}
 
 
 def test_a_snapshot_restates_calls() -> None:

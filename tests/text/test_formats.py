@@ -237,13 +237,12 @@ def test_dsml_knows_its_bars() -> None:
     """DeepSeek's markup is known with every bar that servers make of it, with and without a space after it."""
     bars = ["\uff5c", "\uff5c\uff5c", "|", "||", "\u2016"]
     section, tag = FORMATS["dsml"].calls
-    spelled = {f"{bar}DSML{bar}{space}" for bar in bars for space in ("", " ")}
+    spelled = {f"{bar}DSML{bar}{space}" for bar in bars for space in ("", " ")} | {" | DSML | "}
 
     assert {f"<{dsml}invoke name=" for dsml in spelled} == set(tag.opens)
     assert {f"</{dsml}invoke>" for dsml in spelled} == set(tag.closes)
-    assert {
-        f"<{dsml}{kind}>" for dsml in spelled for kind in ("function_calls", "tool_calls", "calls")
-    } == set(section.opens)
+    kinds = ["function_calls", "tool_calls", "calls", "function_call", "tool_call", "toolcalls", "tool_use"]
+    assert {f"<{dsml}{kind}>" for dsml in spelled for kind in kinds} == set(section.opens)
 
 
 def test_claude_s_tags_are_known_with_and_without_their_prefix() -> None:

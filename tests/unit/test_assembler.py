@@ -149,6 +149,27 @@ def test_what_comes_after_the_end_of_a_call_changes_no_event() -> None:
     assert ({"x": 1, "y": 1}, {"y": 2}) == (first, second)
 
 
+@pytest.mark.parametrize(
+    ("index", "extras"),
+    [
+        (0, [{"sealed": "s"}, None]),
+        (1, [None, {"sealed": "s"}]),
+        (None, [None, {"sealed": "s"}]),
+        (7, [None, None]),
+    ],
+)
+@pytest.mark.parametrize("labelled", [True, False], ids=["documented", "odd"])
+def test_fields_that_come_alone_are_their_call_s(
+    index: int | None, extras: list[dict[str, str] | None], labelled: bool
+) -> None:
+    """An entry with unknown fields only is about the call of its index, without an index about the last call."""
+    calls = [Labelled(0, 0, "c0", "f", A), Labelled(0, 1 if labelled else None, "c1", "g", B)]
+    alone = Labelled(0, index if labelled or index != 1 else None, None, None, "", extra={"sealed": "s"})
+    events = told(*calls, alone, CALLS, END)
+
+    assert extras == [event.extra for event in events if isinstance(event, ToolCall)]
+
+
 # Turns.
 
 

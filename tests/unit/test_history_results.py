@@ -85,6 +85,15 @@ def test_a_tool_that_raised_has_failed() -> None:
     assert {"role": "user", "content": [{"toolResult": said}]} == message
 
 
+@pytest.mark.parametrize("nothing", ["", " \n"])
+def test_a_result_without_text_is_no_blank_block(nothing: str) -> None:
+    """Converse refuses a block of text without text, so a result of nothing has no block."""
+    (message,) = encode_results(turn(call("{}", "c1", "f")), {"c1": nothing}, "bedrock-converse")
+
+    said = {"toolUseId": "c1", "status": "success", "content": []}
+    assert {"role": "user", "content": [{"toolResult": said}]} == message
+
+
 def test_values_are_json_text_where_text_is_wanted() -> None:
     """Gemini takes objects as they are; chat completions takes their text."""
     sent, results = turn(call("{}", "c1", "f")), {"c1": {"metres": 3.2, "at": "Å"}}

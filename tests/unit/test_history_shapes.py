@@ -117,6 +117,18 @@ def test_converse_takes_each_result_once() -> None:
     assert ["t1", "gone"] == found.report.dropped_results
 
 
+def test_blank_texts_of_a_result_are_removed() -> None:
+    """Converse refuses them, also inside of results; the other blocks of a result stay."""
+    other = {"json": {"m": 3}}
+    mixed = {"toolResult": {"toolUseId": "t1", "content": [{"text": " "}, other]}}
+    asked = [said("user", {"text": "x"}), said("assistant", use())]
+
+    left = {"toolResult": {"toolUseId": "t1", "content": [other]}}
+    assert [*asked, said("user", left)] == repaired([*asked, said("user", mixed)])
+    empty = {"toolResult": {"toolUseId": "t1", "content": []}}
+    assert [*asked, said("user", empty)] == repaired([*asked, said("user", told(text=""))])
+
+
 def test_results_go_into_what_the_user_says_next() -> None:
     """Roles alternate, so a made or a displaced result is put before the content of the next message."""
     words = said("user", {"text": "hurry"})

@@ -102,6 +102,7 @@ _AGAIN = "a call is answered more than once"
 _SAME_ID = "two calls have the same id"
 _NOTHING = "there is no message"
 _NO_CONTENT = "the message has no content"
+_BLANK_RESULT = "a result holds a block of text that is empty"
 _FIRST = "the first message is the model's; it has to be the user's"
 
 _ANTHROPIC = (
@@ -117,6 +118,12 @@ _ANTHROPIC = (
         "empty_content",
         flaws.blank_texts,
         "a block of text is empty",
+        "messages: text content blocks must be non-empty",
+    ),
+    Rule(
+        "empty_content",
+        flaws.blank_results,
+        _BLANK_RESULT,
         "messages: text content blocks must be non-empty",
     ),
     Rule(
@@ -253,6 +260,12 @@ _CONVERSE = (
         flaws.blank_texts,
         "a block of text is empty",
         "The text field in the ContentBlock object at messages.1.content.0 is blank.",
+    ),
+    Rule(
+        "empty_content",
+        flaws.blank_results,
+        _BLANK_RESULT,
+        "messages: text content blocks must be non-empty",
     ),
     Rule(
         "empty_content",

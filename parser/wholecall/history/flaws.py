@@ -314,6 +314,24 @@ def blank_texts(reading: Reading) -> Iterator[Flaw]:
     )
 
 
+def blank_results(reading: Reading) -> Iterator[Flaw]:
+    """Results that hold a block of text without text."""
+    for line in reading.lines:
+        content = reading.book.message(line).get("content")
+        if isinstance(content, list) and any(map(_holds_blank_text, content)):
+            yield Flaw(line.index)
+
+
+def _holds_blank_text(block: object) -> bool:
+    """Return whether a block is a result with a blank text in its list of contents."""
+    if not isinstance(block, dict):
+        return False
+    of_converse = block.get("toolResult")
+    held = (of_converse if isinstance(of_converse, dict) else block).get("content")
+    texts = [one.get("text") for one in held if isinstance(one, dict)] if isinstance(held, list) else []
+    return any(isinstance(text, str) and not text.strip() for text in texts)
+
+
 def bodiless(reading: Reading) -> Iterator[Flaw]:
     """Messages with no content at all; the last one of the model may have none."""
     for line in reading.lines:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.deltas import INVALID_INDEX, Labelled
+from wholecall.deltas import INVALID_INDEX, Index, Labelled
 from wholecall.machine.readings.partitions import final_name
 from wholecall.machine.record import Record, is_labelled
 
@@ -93,6 +93,13 @@ def _mark_bare(choice: Choice, delta: Labelled) -> None:
     call = choice.labels.by_index.get(delta.index) if delta.index is not None else None
     if call is not None and call.empty:
         call.bare = True
+
+
+def bare_owner(choice: Choice, index: Index | None) -> Call | None:
+    """Return the call that a fragment without an id, a name and text is about: that of its index, else the last."""
+    if index is None or index == INVALID_INDEX:
+        return choice.calls[-1] if choice.calls else None
+    return choice.labels.by_index.get(index)
 
 
 def _documented(choice: Choice, delta: Labelled) -> Call | None:

@@ -10,6 +10,7 @@ or is joined to the last piece if it has the same labels and cannot begin, repea
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from wholecall.arguments import placeholders, tokens
 from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole, Labelled
@@ -135,6 +136,14 @@ class Record:
         """Note that a fragment came that has neither labels nor text."""
         if self.pieces:
             self.pieces[-1].bare = True
+
+    def take_extra(self, call: Call, extra: dict[str, Any]) -> None:
+        """Keep fields that came alone with the last piece that was shown in their call."""
+        at = next((at for at in range(len(self.shown) - 1, -1, -1) if self.shown[at] is call), None)
+        if at is not None:
+            piece = self.pieces[at]
+            self.size += weight(extra)
+            piece.extra = {**(piece.extra or {}), **extra}
 
     def begin_only(self) -> None:
         """Forget the pieces after the last finish reason."""

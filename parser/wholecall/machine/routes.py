@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 def _labelled(choice: Choice, delta: deltas.Labelled) -> None:
     call = labels.bind(choice, delta)
     if call is None:
+        if delta.extra:
+            _take_bare(choice, delta.index, delta.extra)
         return
     if delta.kind == "custom" and call.empty:
         call.kind = "custom"
@@ -61,6 +63,16 @@ def _labelled(choice: Choice, delta: deltas.Labelled) -> None:
     _take_text(choice, call, delta.text, delta.rank)
     if delta.index is not None:
         choice.enable_fast_path(call, delta.index)
+
+
+def _take_bare(choice: Choice, index: deltas.Index | None, extra: dict[str, Any]) -> None:
+    """Keep the fields of a fragment that has nothing else: they belong to the call of its index, else to the last."""
+    call = labels.bare_owner(choice, index)
+    if call is None or call is choice.overflow:
+        return
+    choice.budget.take_extra(call, extra)
+    if choice.labels.record is not None:
+        choice.labels.record.take_extra(call, extra)
 
 
 def _fragment(choice: Choice, delta: deltas.Fragment) -> None:

@@ -20,6 +20,7 @@ from wholecall.text import blocks, body_calls, markers, messages, nested_calls, 
 from wholecall.text.formats_shared import TURNS
 from wholecall.text.outputs import Output, Shown
 from wholecall.text.region import NotOne, Region, Unreadable
+from wholecall.text.rules import are_closers
 from wholecall.text.source import Ended, Source, Waiting
 from wholecall.text.state import Saved
 from wholecall.text.telling import Teller
@@ -231,6 +232,8 @@ class TextEngine(Teller):
             state.bol = True
         elif literal in rules.closers and (literal in state.owed or state.edge or rules.is_special(literal)):
             self._close(literal)
+        elif literal in rules.lone:
+            yield from self._lone_closers()
         elif literal in rules.noise:
             yield from self._noise(literal)
         elif literal in rules.starts:
@@ -268,6 +271,22 @@ class TextEngine(Teller):
         else:
             self.show(source.pos)
 
+    def _lone_closers(self) -> Waiting:
+        """Pass closers without a call if only markup follows them to the end of the text; else they are text."""
+        source, rules, state = self.source, self.rules, self.state
+        closers: list[str] = []
+        end, is_text = source.pos, True
+        while (taken := (yield from source.take(rules.behind_lone))) is not None:
+            closers += [taken] if taken in rules.ends else []
+            is_text = is_text and taken in rules.lone and (len(closers) == 1 or taken not in state.owed)
+            end = source.pos if is_text else end
+            yield from source.space()
+        if source.at_end and not state.opened and are_closers(closers):
+            self.tell_markup(source.pos, dangling=True)
+        else:
+            source.pos = end
+            self.show(end)
+
     # Regions.
 
     def _region(self, opener: str) -> Waiting:
@@ -287,8 +306,8 @@ class TextEngine(Teller):
         """Show an opener that opened nothing; after a wrapper, which was taken for markup already, it is a drop."""
         source, state = self.source, self.state
         if not state.in_wrapper:
-            source.pos = region.start + len(opener)
-            self.show(source.pos)
+            source.pos = region.start
+            self.as_text(opener)
             return
         region.commit()
         closer = yield from source.find(markers.matcher(state.wrapper))

@@ -65,7 +65,11 @@ RWKV: Final = formats_shared.made(
 FUNCTOOLS: Final = formats_shared.made("functools", records.Block(opens=("functools[",), overlap=1))
 
 XLAM: Final = formats_shared.made(
-    "xlam", formats_shared.TOOL_CALL, formats_shared.MISTRAL_CALLS, weak=("json", "fenced")
+    "xlam",
+    formats_shared.TOOL_CALL,
+    formats_shared.MISTRAL_CALLS,
+    weak=("json", "fenced"),
+    noise=formats_shared.MISTRAL_ENDS,
 )
 
 NEMOTRON_V2: Final = formats_shared.made(
@@ -158,7 +162,10 @@ KIMI_K2: Final = formats_shared.made(
 )
 
 MISTRAL: Final = formats_shared.made(
-    "mistral", formats_shared.MISTRAL_CALLS, think=(("[THINK]", "[/THINK]"),)
+    "mistral",
+    formats_shared.MISTRAL_CALLS,
+    think=(("[THINK]", "[/THINK]"),),
+    noise=formats_shared.MISTRAL_ENDS,
 )
 
 FUNCTIONARY: Final = formats_shared.made(

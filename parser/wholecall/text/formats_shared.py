@@ -126,5 +126,6 @@ MISTRAL_CALLS: Final = records.Block(
     id_sep="[CALL_ID]",
     name_alone=True,
 )
+MISTRAL_ENDS: Final = ("[/TOOL_CALLS]",)  # of older chat templates; the others have none
 
 PYTHON_TAG: Final = records.Block(opens=("<|python_tag|>",))

@@ -181,7 +181,7 @@ DOTS: Final = formats_shared.made(
 )
 
 _BARS = ("｜", "｜｜", "|", "||", "‖")
-_DSML = tuple(f"{bar}DSML{bar}{space}" for bar in _BARS for space in ("", " "))
+_DSML = (*(f"{bar}DSML{bar}{space}" for bar in _BARS for space in ("", " ")), " | DSML | ")
 
 
 def _dsml(start: str, *ends: str) -> tuple[str, ...]:
@@ -189,7 +189,11 @@ def _dsml(start: str, *ends: str) -> tuple[str, ...]:
     return tuple(f"{start}{dsml}{end}" for end in ends for dsml in _DSML)
 
 
-_DSML_SECTIONS = ("function_calls>", "tool_calls>", "calls>")
+# The first three are DeepSeek's own; its models slip into the others, around an invocation as it should be.
+_DSML_SECTIONS = (
+    *("function_calls>", "tool_calls>", "calls>"),
+    *("function_call>", "tool_call>", "toolcalls>", "tool_use>"),
+)
 
 DSML: Final = formats_shared.made(
     "dsml",

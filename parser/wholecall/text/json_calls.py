@@ -117,6 +117,24 @@ def _past_fault(region: Region, block: Block, rules: Rules) -> Waiting:
     region.after_unread = True
 
 
+def _is_value(region: Region, bracket: str, rules: Rules) -> Generator[None, None, bool]:
+    """Return whether another value begins at the bracket at the cursor.
+
+    Without a closer to come, only an object is one, or a list that begins with one: another bracket is a marker, or
+    text that goes on after the calls.
+    """
+    source = region.source
+    if (yield from source.match(rules.calls)) is not None:
+        return False
+    if region.closes:
+        return True
+    start = source.pos
+    source.pos += 1
+    inner = bracket if bracket == "{" else (yield from source.space())
+    source.pos = start
+    return inner in ("{", "")
+
+
 def _after(region: Region, closers: Matcher, rules: Rules, *, fenced: bool) -> Generator[None, None, bool]:
     """Read the text after a value; return whether another value follows."""
     source = region.source
@@ -128,7 +146,7 @@ def _after(region: Region, closers: Matcher, rules: Rules, *, fenced: bool) -> G
         if literal is not None:
             region.close(source.pos)
             return False
-        if following in ("{", "[") and (yield from source.match(rules.calls)) is None:
+        if following in ("{", "[") and (yield from _is_value(region, following, rules)):
             return True
         if following and following in "}]" and not separated:
             source.pos += 1  # surplus brackets

@@ -29,6 +29,7 @@ class State(msgspec.Struct, kw_only=True):
         owed: closers that did not come yet.
         wrapper: the closers of the open wrapper, and of those around it.
         in_wrapper: whether nothing was read since that wrapper.
+        opened: whether an opener was shown as text, so that closers after it belong to text.
         strong: whether a marker held a call, or an attempted call.
         unreadable: whether the end of something could not be known.
         body: whether the body of a message is reasoning.
@@ -47,6 +48,7 @@ class State(msgspec.Struct, kw_only=True):
     owed: tuple[str, ...] = ()
     wrapper: tuple[str, ...] = ()
     in_wrapper: bool = False
+    opened: bool = False
     strong: bool = False
     unreadable: bool = False
     body: bool = False

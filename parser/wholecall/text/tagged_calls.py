@@ -8,6 +8,7 @@ that nothing is missing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
     from wholecall.types import EditKind
+
+
+_WORDS: Final = re.compile(r"\w[\w.\-:/ ]*")  # a name, and what may have run into it
 
 
 def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
@@ -65,6 +69,8 @@ def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, No
         ) is None  # a word between tags in a sentence
     if not good:
         source.pos = start
+        yield from _refuse_spoilt(region, block, params)
+        source.pos = start
         return False
     region.commit()
     shape = Shape(name, params, block.closes, block.opens, around=rules.opens_of(region.wrapped))
@@ -95,6 +101,26 @@ def _name_of_kind(region: Region, block: Block) -> Generator[None, None, str]:
             return name
         source.pos = start
     return ""
+
+
+def _refuse_spoilt(region: Region, block: Block, params: Params) -> Waiting:
+    """Go on if the words at the cursor are text; a later marker of a pair after them shows a call without a head.
+
+    Raises:
+        Unreadable: a call was meant: its name and its first key cannot be told apart.
+    """
+    source = region.source
+    words = yield from source.run(_WORDS, names.LONGEST)
+    later = markers.matcher((*filter(None, (params.key_closes, params.value_opens)), *params.closes))
+    if not words or (yield from source.match(later)) is None:
+        return
+    if not (region.at_line or any(map(words.startswith, region.declared))):
+        return  # a sentence about tags
+    region.commit()
+    closer = yield from source.find(markers.matcher(block.closes))
+    source.pos += len(closer or "")
+    region.after_unread = True
+    raise Unreadable("unparseable", "no key opens after its name") if closer else region.cut()
 
 
 def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:

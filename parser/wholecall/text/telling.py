@@ -130,6 +130,8 @@ class Teller:
 
     def as_text(self, literal: str) -> None:
         """Show the literal at the cursor."""
+        if literal in self.rules.openers or literal in self.rules.inner - self.rules.lone:
+            self.state.opened = True
         self.source.pos += len(literal)
         self.show(self.source.pos)
 

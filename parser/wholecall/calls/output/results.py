@@ -83,7 +83,8 @@ def _anthropic(answer: Answer) -> dict[str, Any]:
 
 def _converse(answer: Answer) -> dict[str, Any]:
     status = "error" if answer.failed else "success"
-    return {"toolResult": {"toolUseId": _id(answer), "status": status, "content": [{"text": answer.text}]}}
+    content = [{"text": answer.text}] if answer.text.strip() else []  # a blank text is refused
+    return {"toolResult": {"toolUseId": _id(answer), "status": status, "content": content}}
 
 
 def _gemini(answer: Answer) -> dict[str, Any]:

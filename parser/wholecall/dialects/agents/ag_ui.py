@@ -27,8 +27,8 @@ Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+
 before the protocol's version 1.0: there a call that the agent executed looks like one for the client.
 
 Covers: AG-UI, from agents to user interfaces: starts and ends, chunks, snapshots; a call is emitted when its run ends
-    or the agent answers it, because only then is its executor known. JSON events only: the binary encoding
-    (`application/vnd.ag-ui.event+proto`) is not read, so ask for `Accept: text/event-stream`.
+    or the agent answers it, because only then is its executor known; labels in both spellings. JSON events only:
+    the binary encoding (`application/vnd.ag-ui.event+proto`) is not read, so ask for `Accept: text/event-stream`.
 Calls: told apart by `toolCallId`; each ends with a result, or the end of the run.
 Source: AG-UI documentation, "Events", and the schema of version 1.0.
 """
@@ -62,7 +62,26 @@ _MOST_PIECES = 4096  # of a record
 _LONGEST_BOOK = 1 << 22  # characters of all its pieces
 
 
-# Views.
+# Views. Servers in Python also write the labels in snake case.
+
+
+_SPELLINGS = {
+    "tool_calls": "snake_calls",
+    "tool_call_id": "snake_id",
+    "tool_call_name": "snake_name",
+    "pending_tool_call_ids": "snake_ids",
+    "message_id": "snake_message",
+    "run_id": "snake_run",
+}
+
+
+class _View(msgspec.Struct, gc=False):
+    """A view whose members in snake case count where those in the protocol's spelling are absent."""
+
+    def __post_init__(self) -> None:
+        for camel, snake in _SPELLINGS.items():
+            if getattr(self, snake, None) is not None and getattr(self, camel) is None:
+                setattr(self, camel, getattr(self, snake))
 
 
 class _Function(msgspec.Struct, gc=False):
@@ -78,31 +97,35 @@ class _ToolCall(msgspec.Struct, gc=False, rename="camel"):
     encrypted_value: Any = None
 
 
-class _Message(msgspec.Struct, gc=False, rename="camel"):
+class _Message(_View, gc=False, rename="camel"):
     """A message of a snapshot, or of the input that a run repeats."""
 
     role: Any = None
     tool_calls: list[_ToolCall] | None = None
     tool_call_id: Any = None
+    snake_calls: list[_ToolCall] | None = msgspec.field(default=None, name="tool_calls")
+    snake_id: Any = msgspec.field(default=None, name="tool_call_id")
 
 
 class _Input(msgspec.Struct, gc=False):
     messages: list[_Message] | None = None
 
 
-class _Interrupt(msgspec.Struct, gc=False, rename="camel"):
+class _Interrupt(_View, gc=False, rename="camel"):
     tool_call_id: Any = None
+    snake_id: Any = msgspec.field(default=None, name="tool_call_id")
 
 
-class _Outcome(msgspec.Struct, gc=False, rename="camel"):
+class _Outcome(_View, gc=False, rename="camel"):
     """The outcome of a run: its end, and the calls that wait for an interrupt."""
 
     type: Any = None
     pending_tool_call_ids: Any = None
     interrupts: list[_Interrupt] | None = None
+    snake_ids: Any = msgspec.field(default=None, name="pending_tool_call_ids")
 
 
-class _Event(msgspec.Struct, gc=False, rename="camel"):
+class _Event(_View, gc=False, rename="camel"):
     """The view of an event of any type."""
 
     type: str | None = None
@@ -124,6 +147,10 @@ class _Event(msgspec.Struct, gc=False, rename="camel"):
     entity_id: Any = None
     encrypted_value: Any = None
     error: Any = None
+    snake_id: Any = msgspec.field(default=None, name="tool_call_id")
+    snake_name: Any = msgspec.field(default=None, name="tool_call_name")
+    snake_message: Any = msgspec.field(default=None, name="message_id")
+    snake_run: Any = msgspec.field(default=None, name="run_id")
 
     @property
     def extra(self) -> dict[str, Any] | None:

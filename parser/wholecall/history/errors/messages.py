@@ -91,6 +91,7 @@ PAIRS = (
         rf".{{0,60}}(?:{_CALL}|prece+ding|previous)",
         rf"not follow (?:a |an )?{_CALL}",
         rf"{_RESULT} turn comes immediately after",
+        r"(?:tool role|role '?tool'?).{0,40}\bno (?:previous|prece+ding)",
     ),
     _rule(
         "orphan_tool_result",

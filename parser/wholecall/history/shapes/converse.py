@@ -52,11 +52,27 @@ def _part(value: Any, by_model: bool) -> Part:
     if isinstance(block.get("toolUse"), dict) and by_model:
         return call_at(block, "content", _USE)
     if isinstance(block.get("toolResult"), dict):
-        real = not is_made(block["toolResult"].get("content"))
-        return Part("result", block, "content", places=_RESULT, id=first_id(block, _RESULT.id), real=real)
+        return _result(block, block["toolResult"])
     if "reasoningContent" in block:
         return Part("thinking" if by_model else "other", block, "content")
     return read_text(block, block["text"], "content") if "text" in block else Part("other", block, "content")
+
+
+def _result(block: Message, result: Message) -> Part:
+    """Return a result, without its blank texts."""
+    content = result.get("content")
+    part = Part(
+        "result", block, "content", places=_RESULT, id=first_id(block, _RESULT.id), real=not is_made(content)
+    )
+    if isinstance(content, list) and any(map(_is_blank_text, content)):
+        left = [inner for inner in content if not _is_blank_text(inner)]
+        part.value, part.edited = {**block, "toolResult": {**result, "content": left}}, True
+    return part
+
+
+def _is_blank_text(block: object) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    return isinstance(text, str) and not text.strip()
 
 
 def _joins(line: Line, after: Line) -> bool:
