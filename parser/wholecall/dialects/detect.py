@@ -412,6 +412,22 @@ ENTRIES: Final[dict[str, Entry]] = {
         ),
         besides="object metadata",
     ),
+    # {"event_kind":"part_delta","index":0,"delta":{"part_delta_kind":"text","content_delta":"Hel",…}}
+    "pydantic-ai": Entry(
+        "frameworks.pydantic_ai.PydanticAITranslator",
+        SERVER,
+        (
+            {
+                "event_kind": {
+                    *("part_start", "part_delta", "part_end", "final_result", "function_tool_*"),
+                    *("output_tool_*", "builtin_tool_*", "deferred_tool_*", "agent_run_result"),
+                    *("enqueued_messages", "tool_availability_delta", "capability_load_delta"),
+                    *("model_settings_delta", "capability", "custom", "realtime_*"),
+                }
+            },
+        ),
+        besides="part result",
+    ),
     "cohere-v1": Entry(
         "cohere.cohere_v1.CohereV1Translator", LINES, _COHERE_V1, weak="generation_id", besides="response"
     ),
