@@ -21,6 +21,7 @@ from tests.support import (
     encode_langchain_protocol,
     encode_live,
     encode_llama_stack,
+    encode_lmstudio,
     encode_mastra,
     encode_ollama,
     encode_openai,
@@ -87,6 +88,7 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "cursor": encode_runs.render_cursor,
     "assistant-transport": encode_assistant_ui.render,
     "snowflake-cortex": encode_snowflake.render,
+    "lmstudio": encode_lmstudio.render,
     "mastra": encode_mastra.render,
     "pydantic-ai": encode_pydantic_ai.render,
     "pydantic-ai, deferring": encode_pydantic_ai.render_deferring,
@@ -102,7 +104,9 @@ _SHOWN = {
 }
 RENDERERS = _WRITTEN | _SHOWN
 
-WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1", "ernie"})  # their calls get minted ids
+WITHOUT_IDS = frozenset(
+    {"cohere-v1", "bedrock-invoke-cohere-v1", "ernie", "lmstudio"}
+)  # their calls get minted ids
 # The sender of their calls executes them.
 SERVER_SIDE = frozenset(
     {
@@ -111,6 +115,7 @@ SERVER_SIDE = frozenset(
         "claude-code, with events",
         "codex-app-server",
         "gemini-cli",
+        "lmstudio",
         "cursor",
         "opencode",
         "opencode, lines of a run",

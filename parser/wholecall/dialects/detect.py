@@ -228,6 +228,7 @@ _LLAMA_STACK_EVENT: Final[Row] = {
 }
 _LLAMA_STACK_REASONS: Final = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
 _UI: Final[Row] = {"parts": no(LIST)}
+_BARE: Final[Row] = {"data|properties": no(OBJECT)}
 
 ENTRIES: Final[dict[str, Entry]] = {
     "legacy-completions": Entry(
@@ -567,6 +568,27 @@ ENTRIES: Final[dict[str, Entry]] = {
         besides="metadata",
     ),
     **AGENTS,
+    # event: message.delta, data: {"type":"message.delta","content":"Hel",…}    with `properties` it is opencode's
+    # {"model_instance_id":"m","output":[{"type":"message",…}],"stats":{…}}    a whole answer
+    "lmstudio": Entry(
+        "others.lmstudio.LMStudioTranslator",
+        SSE,
+        (
+            {"type": {"chat.start", "model_load.*", "prompt_processing.*"}, **_BARE},
+            {"type": "chat.end", "result": OBJECT, **_BARE},
+            {"type": {"reasoning.start", "reasoning.end", "message.start", "message.end"}, **_BARE},
+            {"type": {"reasoning.delta", "message.delta"}, "content": TEXT, **_BARE},
+            {
+                "type": {"tool_call.start", "tool_call.arguments", "tool_call.success", "tool_call.result"},
+                "tool": HERE,
+                **_BARE,
+            },
+            {"type": "tool_call.name", "tool_name": TEXT, **_BARE},
+            {"type": "tool_call.failure", "metadata": OBJECT, **_BARE},
+            {"model_instance_id": TEXT, "output": LIST, "type": ABSENT},
+        ),
+        weak="output result metadata",
+    ),
     # {"output":{"choices":[{"message":{…}}]},"request_id":"r1"}
     "dashscope": Entry(
         "others.dashscope.DashScopeTranslator",
