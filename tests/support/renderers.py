@@ -19,12 +19,15 @@ from tests.support import (
     encode_gemini,
     encode_gigachat,
     encode_langchain_protocol,
+    encode_letta,
     encode_live,
     encode_llama_stack,
+    encode_lmstudio,
     encode_mastra,
     encode_ollama,
     encode_openai,
     encode_pi,
+    encode_pydantic_ai,
     encode_runs,
     encode_sap,
     encode_snowflake,
@@ -86,7 +89,12 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "cursor": encode_runs.render_cursor,
     "assistant-transport": encode_assistant_ui.render,
     "snowflake-cortex": encode_snowflake.render,
+    "letta": encode_letta.render,
+    "letta, by steps": encode_letta.render_steps,
+    "lmstudio": encode_lmstudio.render,
     "mastra": encode_mastra.render,
+    "pydantic-ai": encode_pydantic_ai.render,
+    "pydantic-ai, deferring": encode_pydantic_ai.render_deferring,
     "opencode": encode_runs.render_opencode,
     "opencode, lines of a run": encode_runs.render_opencode_run,
     "strands": encode_runs.render_strands,
@@ -99,7 +107,9 @@ _SHOWN = {
 }
 RENDERERS = _WRITTEN | _SHOWN
 
-WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1", "ernie"})  # their calls get minted ids
+WITHOUT_IDS = frozenset(
+    {"cohere-v1", "bedrock-invoke-cohere-v1", "ernie", "lmstudio"}
+)  # their calls get minted ids
 # The sender of their calls executes them.
 SERVER_SIDE = frozenset(
     {
@@ -108,10 +118,14 @@ SERVER_SIDE = frozenset(
         "claude-code, with events",
         "codex-app-server",
         "gemini-cli",
+        "letta",
+        "letta, by steps",
+        "lmstudio",
         "cursor",
         "opencode",
         "opencode, lines of a run",
         "pi",
+        "pydantic-ai",
         "strands",
         "bedrock-agents",
         *(name for name in _SHOWN if template.is_of_server(name)),

@@ -228,6 +228,7 @@ _LLAMA_STACK_EVENT: Final[Row] = {
 }
 _LLAMA_STACK_REASONS: Final = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
 _UI: Final[Row] = {"parts": no(LIST)}
+_BARE: Final[Row] = {"data|properties": no(OBJECT)}
 
 ENTRIES: Final[dict[str, Entry]] = {
     "legacy-completions": Entry(
@@ -412,6 +413,22 @@ ENTRIES: Final[dict[str, Entry]] = {
         ),
         besides="object metadata",
     ),
+    # {"event_kind":"part_delta","index":0,"delta":{"part_delta_kind":"text","content_delta":"Hel",…}}
+    "pydantic-ai": Entry(
+        "frameworks.pydantic_ai.PydanticAITranslator",
+        SERVER,
+        (
+            {
+                "event_kind": {
+                    *("part_start", "part_delta", "part_end", "final_result", "function_tool_*"),
+                    *("output_tool_*", "builtin_tool_*", "deferred_tool_*", "agent_run_result"),
+                    *("enqueued_messages", "tool_availability_delta", "capability_load_delta"),
+                    *("model_settings_delta", "capability", "custom", "realtime_*"),
+                }
+            },
+        ),
+        besides="part result",
+    ),
     "cohere-v1": Entry(
         "cohere.cohere_v1.CohereV1Translator", LINES, _COHERE_V1, weak="generation_id", besides="response"
     ),
@@ -551,6 +568,27 @@ ENTRIES: Final[dict[str, Entry]] = {
         besides="metadata",
     ),
     **AGENTS,
+    # event: message.delta, data: {"type":"message.delta","content":"Hel",…}    with `properties` it is opencode's
+    # {"model_instance_id":"m","output":[{"type":"message",…}],"stats":{…}}    a whole answer
+    "lmstudio": Entry(
+        "others.lmstudio.LMStudioTranslator",
+        SSE,
+        (
+            {"type": {"chat.start", "model_load.*", "prompt_processing.*"}, **_BARE},
+            {"type": "chat.end", "result": OBJECT, **_BARE},
+            {"type": {"reasoning.start", "reasoning.end", "message.start", "message.end"}, **_BARE},
+            {"type": {"reasoning.delta", "message.delta"}, "content": TEXT, **_BARE},
+            {
+                "type": {"tool_call.start", "tool_call.arguments", "tool_call.success", "tool_call.result"},
+                "tool": HERE,
+                **_BARE,
+            },
+            {"type": "tool_call.name", "tool_name": TEXT, **_BARE},
+            {"type": "tool_call.failure", "metadata": OBJECT, **_BARE},
+            {"model_instance_id": TEXT, "output": LIST, "type": ABSENT},
+        ),
+        weak="output result metadata",
+    ),
     # {"output":{"choices":[{"message":{…}}]},"request_id":"r1"}
     "dashscope": Entry(
         "others.dashscope.DashScopeTranslator",

@@ -131,6 +131,25 @@ AGENTS: Final[dict[str, Entry]] = {
             {"info.id": TEXT, "info.role": TEXT, "parts": LIST},
         ),
     ),
+    # {"id":"message-1","message_type":"tool_call_message","tool_call":{"name":"tide",…},…}
+    # {"messages":[…],"stop_reason":{"message_type":"stop_reason",…},"usage":{…}}    a whole run
+    "letta": Entry(
+        "agents.letta.LettaTranslator",
+        SERVER,
+        (
+            {
+                "message_type": {
+                    *("reasoning_message", "hidden_reasoning_message", "assistant_message"),
+                    *("tool_call_message", "tool_return_message", "approval_request_message"),
+                    *("approval_response_message", "system_message", "user_message", "summary_message"),
+                    *("event_message", "error_message", "stop_reason", "usage_statistics"),
+                }
+            },
+            {"messages": LIST, "stop_reason.message_type": "stop_reason"},
+        ),
+        weak="messages",
+        besides="message",
+    ),
     # {"type":"agent.custom_tool_use","id":"sevt_1","name":"tide","input":{…}}
     # {"type":"event_delta","event_id":"sevt_1","delta":{"type":"content_delta",…}}    a preview
     "managed-agents": Entry(

@@ -44,6 +44,7 @@ _LONG_NUMBER = re.compile(LONG_NUMBER)
 _NAMES = frozenset(
     [
         "name",
+        "tool",
         "tool_name",
         "toolName",
         "toolCallName",
