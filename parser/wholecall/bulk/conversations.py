@@ -24,7 +24,7 @@ import msgspec
 import wholecall
 from wholecall.bulk import rows
 from wholecall.calls.output.usage import tokens_of
-from wholecall.history.book import Book
+from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.shapes.table import view_of
 from wholecall.history.stored import Stored, stored_answers
 from wholecall.recordings.finding import Place
@@ -192,18 +192,18 @@ def _read(
     """Return the rows of all calls, and write the messages' facts into the row of the recording."""
     view = view_of(messages)
     try:
-        book = Book(messages, view)
+        indexed = IndexedTranscript(messages, view)
     except TypeError as error:  # a block that is not a call; it names types alone
         recording["trouble"] = str(error).partition(";")[0]
         return []
-    if len(messages) == 0 or _is_strange(book):
+    if len(messages) == 0 or _is_strange(indexed):
         recording["trouble"] = recording["trouble"] or (_UNKNOWN if len(messages) else None)
         return []
     recording["form"] = view.name
     calls: list[dict[str, Any]] = []
     usages: list[Mapping[str, Any]] = []
     n_characters = 0
-    for turn, answer in enumerate(stored_answers(book)):
+    for turn, answer in enumerate(stored_answers(indexed)):
         for stored in answer.calls:
             call = _call(turn, stored, judging)
             calls.append(call)
@@ -216,9 +216,11 @@ def _read(
     return calls
 
 
-def _is_strange(book: Book) -> bool:
+def _is_strange(indexed: IndexedTranscript) -> bool:
     """Return whether no message shows its kind."""
-    return all(line.side == "other" for line in book.lines) and not any(map(book.view.is_own, book.messages))
+    return all(line.side == "other" for line in indexed.lines) and not any(
+        map(indexed.view.is_own, indexed.messages)
+    )
 
 
 # --- one call --------------------------------------------------------------------------------------------

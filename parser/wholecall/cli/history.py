@@ -27,7 +27,7 @@ from wholecall import BadRecording
 from wholecall.cli.output import FOUND, OK, STDIO, UNREADABLE, complain, json_writer, replacing
 from wholecall.cli.show import printable
 from wholecall.history import checking, shrinking
-from wholecall.history.book import Book, pages
+from wholecall.history.indexed import IndexedTranscript, pages
 from wholecall.history.judging import Rules
 from wholecall.history.transcripts import TranscriptReport, mend
 from wholecall.recordings.finding import Place, find
@@ -145,10 +145,10 @@ class Change(msgspec.Struct):
 
 
 def _mended(transcript: Transcript, _options: argparse.Namespace) -> Change:
-    book = Book(transcript.messages, "auto")
-    output, report = mend(book, Rules())
+    indexed = IndexedTranscript(transcript.messages, "auto")
+    output, report = mend(indexed, Rules())
     facts = [f"{sign} {said.format(one)}" for field, sign, said in _FACTS for one in getattr(report, field)]
-    return Change(report.changed, facts, _members(report), pages(book, output))
+    return Change(report.changed, facts, _members(report), pages(indexed, output))
 
 
 def _checked(transcript: Transcript, options: argparse.Namespace) -> Change:
@@ -169,12 +169,12 @@ def _members(report: TranscriptReport) -> dict[str, Any]:
 def _shrunk(transcript: Transcript, options: argparse.Namespace) -> Change:
     shrink = partial(shrinking.shrink_arguments, max_leaf=options.max_leaf)
     shrink("")  # fails for a `--max-leaf` that is too small for the marker
-    book = Book(transcript.messages, "auto")
-    shorter = shrinking.shorten(book, options.keep_recent, shrink)
+    indexed = IndexedTranscript(transcript.messages, "auto")
+    shorter = shrinking.shorten(indexed, options.keep_recent, shrink)
     shrunk = [call.label for call in shorter.calls]
     facts = [f"~ arguments of {label} shortened" for label in shrunk]
     facts += [f"! arguments of {label} are not JSON and stay as they are" for label in shorter.invalid]
-    return Change(bool(shrunk), facts, {"shrunk": shrunk, "invalid": shorter.invalid}, shorter.pages(book))
+    return Change(bool(shrunk), facts, {"shrunk": shrunk, "invalid": shorter.invalid}, shorter.pages(indexed))
 
 
 # Files in, files out.

@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-from wholecall.history.book import Book
 from wholecall.history.formats import HistoryFormat, IdRule, encode_arguments
+from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.parts import LEFT_ALONE, Line, Message, Part
 from wholecall.history.shapes.base import View
 
@@ -65,23 +65,23 @@ class Reading:
     def __init__(
         self, messages: Sequence[Message], view: View, format: HistoryFormat, *, gathers: bool
     ) -> None:
-        self.book = Book(messages, view)
+        self.indexed = IndexedTranscript(messages, view)
         self.format = format
         # A system prompt among the messages does not affect the order of the others.
-        self.lines = [line for line in self.book.lines if self.role(line) not in ("system", "developer")]
+        self.lines = [line for line in self.indexed.lines if self.role(line) not in ("system", "developer")]
         self.turns = [
             Turn(by_model, part)
-            for by_model, lines in groupby(self.book.lines, lambda line: line.side == "model")
+            for by_model, lines in groupby(self.indexed.lines, lambda line: line.side == "model")
             for part in ([list(lines)] if gathers or not by_model else [[line] for line in lines])
         ]
 
     def role(self, line: Line) -> object:
         """Return the role of a line's message, None if it has none."""
-        return self.book.message(line).get("role")
+        return self.indexed.message(line).get("role")
 
     def parts(self, *kinds: str) -> Iterator[tuple[int, Part]]:
         """Yield the parts of these kinds, each with the index of its message."""
-        for line in self.book.lines:
+        for line in self.indexed.lines:
             for part in line.parts:
                 if part.kind in kinds:
                     yield line.index, part
@@ -147,7 +147,7 @@ def argument_text(reading: Reading) -> Iterator[Flaw]:
 def _is_malformed(call: Part, reading: Reading) -> bool:
     if call.form == "free" or call.carried not in _TEXTS:
         return False
-    text = reading.book.arguments(call)
+    text = reading.indexed.arguments(call)
     return bool(encode_arguments(text, reading.format, strict_json_arguments=True) != text)
 
 
@@ -272,7 +272,7 @@ def roles_beside(*known: str) -> Finder:
     """Return the finder of roles that the provider does not know; an item without a role has none."""
     return lambda reading: (
         Flaw(line.index)
-        for line in reading.book.lines
+        for line in reading.indexed.lines
         if (role := reading.role(line)) is not None and role not in known
     )
 
@@ -300,7 +300,7 @@ def user_after_tool(reading: Reading) -> Iterator[Flaw]:
 def ends_with_model(reading: Reading) -> Iterator[Flaw]:
     """A last message that is from the model and is not marked to be continued."""
     for line in reading.lines[-1:]:
-        if line.side == "model" and reading.book.message(line).get("prefix") is not True:
+        if line.side == "model" and reading.indexed.message(line).get("prefix") is not True:
             yield Flaw(line.index)
 
 
@@ -317,7 +317,7 @@ def blank_texts(reading: Reading) -> Iterator[Flaw]:
 def blank_results(reading: Reading) -> Iterator[Flaw]:
     """Results that hold a block of text without text."""
     for line in reading.lines:
-        content = reading.book.message(line).get("content")
+        content = reading.indexed.message(line).get("content")
         if isinstance(content, list) and any(map(_holds_blank_text, content)):
             yield Flaw(line.index)
 
@@ -343,7 +343,7 @@ def bodiless(reading: Reading) -> Iterator[Flaw]:
 def wordless(reading: Reading) -> Iterator[Flaw]:
     """Messages of the model with neither content nor calls."""
     for line in reading.lines:
-        said = isinstance(reading.book.message(line).get("content"), str)
+        said = isinstance(reading.indexed.message(line).get("content"), str)
         if (
             line.side == "model"
             and not said
@@ -355,14 +355,14 @@ def wordless(reading: Reading) -> Iterator[Flaw]:
 def empty_call_lists(reading: Reading) -> Iterator[Flaw]:
     """Lists of calls without a call."""
     for line in reading.lines:
-        if reading.book.message(line).get("tool_calls") == []:
+        if reading.indexed.message(line).get("tool_calls") == []:
             yield Flaw(line.index)
 
 
 def lists_of_blocks(reading: Reading) -> Iterator[Flaw]:
     """Contents that are a list, where only text is accepted."""
-    for line in reading.book.lines:
-        if isinstance(reading.book.message(line).get("content"), list):
+    for line in reading.indexed.lines:
+        if isinstance(reading.indexed.message(line).get("content"), list):
             yield Flaw(line.index)
 
 
@@ -374,7 +374,7 @@ def unsigned_thoughts(reading: Reading) -> Iterator[Flaw]:
     for index, part in reading.parts("thinking"):
         if not part.listed:  # another provider's member
             continue
-        block = reading.book.value(part)
+        block = reading.indexed.value(part)
         proof = "data" if block.get("type") == "redacted_thinking" else "signature"
         if not block.get(proof):
             yield Flaw(index)
@@ -392,7 +392,7 @@ def unsigned_calls(reading: Reading) -> Iterator[Flaw]:
     """Turns of an open tool loop whose first call has no thought signature."""
     for turn in reading.loop:
         for call in turn.parts("call")[:1]:
-            part = reading.book.value(call)
+            part = reading.indexed.value(call)
             if not (part.get("thoughtSignature") or part.get("thought_signature")):
                 yield Flaw(call.row, (call.label,))
 

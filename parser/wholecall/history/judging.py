@@ -26,9 +26,9 @@ import msgspec
 
 from wholecall.calls.parse import parse_arguments
 from wholecall.dialects.reasons import turn_reason
-from wholecall.history.book import Book
 from wholecall.history.formats import HistoryFormat, encode_arguments
 from wholecall.history.ids import is_counted
+from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.parts import ABSENT, LEFT_ALONE, Carried, Form, Line, Part
 from wholecall.history.shapes.base import View
 from wholecall.history.values import dumped
@@ -110,14 +110,14 @@ def _stop(raw: object) -> Stop:
 # --- parts to remove -----------------------------------------------------------------------------------
 
 
-def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
+def judge(answer: Answer, rules: Rules, indexed: IndexedTranscript) -> list[Part]:
     """Remove the invalid parts of an answer; return the removed calls."""
     calls = answer.parts("call")
     if answer.stop == "aborted" and rules.aborted == "drop_turn":
         _drop(answer.parts())
         return calls
-    ends = list(endings(answer, book.shape))
-    going = [call for call, stop, last in ends if _goes(call, last, stop, rules, book)]
+    ends = list(endings(answer, indexed.shape))
+    going = [call for call, stop, last in ends if _goes(call, last, stop, rules, indexed)]
     for call, stop, _ in ends:
         # A call that is judged by its place must be answered: once its last sibling is removed, it would be next.
         call.due = stop == "cut" and call.form == "object"
@@ -125,7 +125,7 @@ def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
     if answer.stop == "aborted":
         _drop(answer.parts("thinking"))
         _drop(_unpaired(answer))
-    elif book.shape.by_order:
+    elif indexed.shape.by_order:
         _drop(_pointless(answer))
     elif calls and len(going) == len(calls):
         _drop(answer.parts("thinking"))
@@ -165,12 +165,12 @@ def _drop(parts: Iterable[Part]) -> None:
         part.gone = True
 
 
-def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
+def _goes(call: Part, last: bool, stop: Stop, rules: Rules, indexed: IndexedTranscript) -> bool:
     if stop == "aborted":
         return True
     if call.result is not None and call.result.real:
         return False
-    if stop == "cut" and is_incomplete(call, last, book):
+    if stop == "cut" and is_incomplete(call, last, indexed):
         return True
     if call.scratch or call.carried == "absent":
         return True
@@ -183,10 +183,10 @@ def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
     return call.name not in rules.names or not _NAME.fullmatch(call.name)
 
 
-def is_incomplete(call: Part, last: bool, book: Book) -> bool:
+def is_incomplete(call: Part, last: bool, indexed: IndexedTranscript) -> bool:
     """Return whether a call without a real result may lack its end: judged by its text, or else by its place."""
     if call.carried in _TEXTS and call.form != "free":
-        return parse_arguments(book.arguments(call), ended="length").status == "dropped"
+        return parse_arguments(indexed.arguments(call), ended="length").status == "dropped"
     if call.carried != "object":
         return True
     # A made result shows that an earlier repair found the call complete.
@@ -221,12 +221,12 @@ def _pointless(answer: Answer) -> list[Part]:
 # --- corrections ---------------------------------------------------------------------------------------
 
 
-def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
+def put_right(call: Part, rules: Rules, indexed: IndexedTranscript) -> tuple[bool, bool]:
     """Give a remaining call a name and arguments of the right form; return whether it was coerced, renamed."""
     coerced = bool(call.scratch)
     for path in call.scratch:
         call.cut(path)
-    arguments = _coerced(call, rules.strict_json_arguments, book)
+    arguments = _coerced(call, rules.strict_json_arguments, indexed)
     if arguments is not ABSENT:
         call.set("arguments", arguments)
         coerced = True
@@ -240,14 +240,14 @@ def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
     return coerced, True
 
 
-def _coerced(call: Part, strict: bool, book: Book) -> Any:
+def _coerced(call: Part, strict: bool, indexed: IndexedTranscript) -> Any:
     """Return arguments in the form that the shape carries, `ABSENT` if they have it already."""
     if call.form in LEFT_ALONE or call.carried in _CARRIED[call.form]:
         stays = call.form != "string" or (call.carried == "text" and not strict)
-        return ABSENT if stays else _strictly(book.arguments(call), strict)
+        return ABSENT if stays else _strictly(indexed.arguments(call), strict)
     if call.carried in ("absent", "null"):
         return {"object": {}, "string": "{}", "free": ""}[call.form]
-    arguments = book.arguments(call)
+    arguments = indexed.arguments(call)
     raw = arguments if isinstance(arguments, str) else _text(arguments)
     if call.form == "object":
         return encode_arguments(raw, _OBJECT)

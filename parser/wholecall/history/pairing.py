@@ -19,7 +19,7 @@ sort blocks by type put that result next to those of the client's tools, where n
 after its call; if the call has a result, or is missing, it is removed. The content of the model's own messages is not
 changed: a call may still run, and a result may follow in a later message.
 
-The positions are decided, `wholecall.history.book` makes the messages.
+The positions are decided, `wholecall.history.indexed` makes the messages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from wholecall.history.book import Book
+from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.parts import Line, Message, Part
 from wholecall.history.shapes.base import Shape
 
@@ -306,34 +306,34 @@ class Zones:
         return None if result.answers < 0 else self.turn_of[result.answers]
 
 
-def place(book: Book, *, fill: bool) -> Plan:
+def place(indexed: IndexedTranscript, *, fill: bool) -> Plan:
     """Find a place for every misplaced result; with `fill`, make the missing results."""
-    zones = Zones(book.shape, len(book.lines))
-    for line in book.lines:
+    zones = Zones(indexed.shape, len(indexed.lines))
+    for line in indexed.lines:
         if line.visible:
             zones.read(line)
     plan = Plan()
-    homeless = ((turn, _homeless(turn, zones, book, plan, fill)) for turn in zones.turns)
+    homeless = ((turn, _homeless(turn, zones, indexed, plan, fill)) for turn in zones.turns)
     placed = [(turn, results) for turn, results in homeless if results]
-    book.fetch(part for _, results in placed for part in results)
+    indexed.fetch(part for _, results in placed for part in results)
     for turn, results in placed:
-        (_gather if book.shape.gathers else _line_up)(turn, results, book, plan)
+        (_gather if indexed.shape.gathers else _line_up)(turn, results, indexed, plan)
     return plan
 
 
-def _homeless(turn: Turn, zones: Zones, book: Book, plan: Plan, fill: bool) -> list[Part]:
+def _homeless(turn: Turn, zones: Zones, indexed: IndexedTranscript, plan: Plan, fill: bool) -> list[Part]:
     """Return the results of a turn that must be placed."""
     results: list[Part] = []
     for call in turn.calls:
         result = call.result
         if result is None and (fill or call.due):
-            made = book.shape.result(call, book.value(call))
+            made = indexed.shape.result(call, indexed.value(call))
             plan.made.append(call)
-            if book.shape.within:
+            if indexed.shape.within:
                 call.become(made)
             else:
-                results.append(Part("result", made, book.shape.holder))
-        elif book.shape.within:
+                results.append(Part("result", made, indexed.shape.holder))
+        elif indexed.shape.within:
             continue
         elif result is not None and id(result) not in zones.in_place:
             result.away = True
@@ -342,13 +342,13 @@ def _homeless(turn: Turn, zones: Zones, book: Book, plan: Plan, fill: bool) -> l
     return results
 
 
-def _gather(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
+def _gather(turn: Turn, results: list[Part], indexed: IndexedTranscript, plan: Plan) -> None:
     """Put results into the one next message: the message that has some, else the first that has only results."""
-    lines = book.lines
+    lines = indexed.lines
     for whole in (part for part in results if not part.field):
         plan.relocate(lines[whole.row], turn.end)
     blocks = [part for part in results if part.field]
-    home = turn.home or (turn.after if book.shape.alternates else None)
+    home = turn.home or (turn.after if indexed.shape.alternates else None)
     stays = home is not None and not home.relocated  # else it went to the calls of another turn
     if home is None or not stays:
         donors = (lines[row] for row in _donors(blocks, lines))
@@ -356,23 +356,23 @@ def _gather(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
     if home is None:
         if blocks:
             values = [part.value for part in blocks]
-            plan.put(turn.end, book.shape.carrier(values, book.message(turn.end)))
+            plan.put(turn.end, indexed.shape.carrier(values, indexed.message(turn.end)))
         return
     if not stays:
         plan.relocate(home, turn.end)
     home.head = tuple(part for part in blocks if part.row != home.index or not part.here)
 
 
-def _line_up(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
+def _line_up(turn: Turn, results: list[Part], indexed: IndexedTranscript, plan: Plan) -> None:
     """Put results after the turn, each in its own line if that contains only results."""
-    lines, end = book.lines, turn.end
+    lines, end = indexed.lines, turn.end
     donors = _donors(results, lines)
     for result in results:
         line = end if result.row < 0 else lines[result.row]
         if result.row not in donors:
-            own = result.field == book.shape.holder
+            own = result.field == indexed.shape.holder
             value = result.value if own else {"role": "user", result.field: [result.value]}
-            plan.put(end, book.shape.carrier([value], book.message(line)))
+            plan.put(end, indexed.shape.carrier([value], indexed.message(line)))
         elif not line.relocated:
             plan.relocate(line, end)
 

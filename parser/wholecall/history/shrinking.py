@@ -27,7 +27,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from wholecall.arguments.tokens import utf8_size
-from wholecall.history.book import Book
+from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.parts import Message, MessagesT, Part
 from wholecall.history.shapes.table import ShapeName
 from wholecall.history.spans import Cut, Leaf, Marker, Spans, read_spans
@@ -412,11 +412,11 @@ def shrink_transcript(
         max_bytes=max_bytes,
     )
     shrink("")  # an invalid option raises even if there is no call
-    book = read_book(messages, shape)
-    shorter = shorten(book, keep_recent, shrink)
+    indexed = read_book(messages, shape)
+    shorter = shorten(indexed, keep_recent, shrink)
     if not shorter.calls:
         return ShrunkTranscript(messages, changed=False, invalid=shorter.invalid, fits=shorter.fits)
-    made = [messages[page] if isinstance(page, int) else page for page in shorter.pages(book)]
+    made = [messages[page] if isinstance(page, int) else page for page in shorter.pages(indexed)]
     shrunk = [call.label for call in shorter.calls]
     return ShrunkTranscript(
         new_messages(messages, made), True, shrunk, shorter.invalid, shorter.elided, shorter.fits
@@ -424,7 +424,7 @@ def shrink_transcript(
 
 
 class Shorter(msgspec.Struct, eq=False):
-    """The shortened parts of a book.
+    """The shortened parts of a transcript.
 
     Attributes:
         calls: the calls whose arguments were shrunk.
@@ -436,7 +436,7 @@ class Shorter(msgspec.Struct, eq=False):
     elided: int = 0
     fits: bool = True
 
-    def pages(self, book: Book) -> Iterator[int | Message]:
+    def pages(self, indexed: IndexedTranscript) -> Iterator[int | Message]:
         """Yield the messages; for unchanged messages their index.
 
         In messages with a shrunk call only the member that contains it is written.
@@ -444,17 +444,17 @@ class Shorter(msgspec.Struct, eq=False):
         fields: dict[int, set[str]] = {}
         for call in self.calls:
             fields.setdefault(call.row, set()).add(call.field)
-        for line in book.lines:
+        for line in indexed.lines:
             parts = [part for part in line.parts if part.field in fields.get(line.index, ())]
-            yield book.written(line, parts, parts) if parts else line.index
+            yield indexed.written(line, parts, parts) if parts else line.index
 
 
-def shorten(book: Book, keep_recent: int, shrink: Callable[[Any], Shrunk[Any]]) -> Shorter:
-    """Shrink the arguments of all calls of a book but the last ones."""
+def shorten(indexed: IndexedTranscript, keep_recent: int, shrink: Callable[[Any], Shrunk[Any]]) -> Shorter:
+    """Shrink the arguments of all calls of a transcript but the last ones."""
     shorter = Shorter()
-    calls = list(_calls(book))
+    calls = list(_calls(indexed))
     for call in islice(calls, max(0, len(calls) - keep_recent)):
-        made = shrink(book.arguments(call))
+        made = shrink(indexed.arguments(call))
         shorter.elided += made.elided
         shorter.fits = shorter.fits and made.fits
         if made.changed:
@@ -465,9 +465,9 @@ def shorten(book: Book, keep_recent: int, shrink: Callable[[Any], Shrunk[Any]]) 
     return shorter
 
 
-def _calls(book: Book) -> Iterator[Part]:
+def _calls(indexed: IndexedTranscript) -> Iterator[Part]:
     """Yield the calls that have arguments, and have them as JSON."""
-    for line in book.lines:
+    for line in indexed.lines:
         for part in line.parts:
             if part.form in ("object", "string") and part.carried in ("object", "empty", "text"):
                 yield part

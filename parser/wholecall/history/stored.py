@@ -20,8 +20,8 @@ import msgspec
 from wholecall.calls.parse import parse_arguments
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history import pairing, values
-from wholecall.history.book import Book
 from wholecall.history.formats import HistoryFormat
+from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.judging import Answer, Stop, answers_of, endings, is_incomplete
 from wholecall.history.parts import ABSENT, Part, at
 from wholecall.types import DropReason, Kind, TurnReason
@@ -86,23 +86,23 @@ class StoredAnswer(msgspec.Struct, frozen=True):
     provider_reason: str | None
 
 
-def stored_answers(book: Book) -> Iterator[StoredAnswer]:
+def stored_answers(indexed: IndexedTranscript) -> Iterator[StoredAnswer]:
     """Yield the answers of the model, in the order in which they began.
 
     Args:
-        book: the messages, not yet repaired.
+        indexed: the messages, not yet repaired.
 
     Raises:
         BadRecording: a message cannot be read again.
     """
-    pairing.pair(book.lines)
-    served = {part.id for line in book.lines for part in line.parts if part.kind == "server_result"}
-    for answer in answers_of(book.lines, book.view):
+    pairing.pair(indexed.lines)
+    served = {part.id for line in indexed.lines for part in line.parts if part.kind == "server_result"}
+    for answer in answers_of(indexed.lines, indexed.view):
         ends: dict[tuple[int, int], tuple[Stop, bool]] = {
-            (call.row, call.number): (stop, last) for call, stop, last in endings(answer, book.view)
+            (call.row, call.number): (stop, last) for call, stop, last in endings(answer, indexed.view)
         }
         calls = [
-            _stored(index, part, *ends.get((part.row, part.number), ("", False)), served, book)
+            _stored(index, part, *ends.get((part.row, part.number), ("", False)), served, indexed)
             for index, part in enumerate(filter(_is_call, answer.parts()))
         ]
         reason, said = _reason(answer)
@@ -122,9 +122,11 @@ def _reason(answer: Answer) -> tuple[TurnReason | None, str | None]:
     return (None, None) if known is None else known
 
 
-def _stored(index: int, part: Part, stop: Stop, last: bool, served: set[str], book: Book) -> Stored:
+def _stored(
+    index: int, part: Part, stop: Stop, last: bool, served: set[str], indexed: IndexedTranscript
+) -> Stored:
     kind = _KINDS[part.form] if part.kind == "call" else "server"
-    block = book.value(part)
+    block = indexed.value(part)
     text, is_own = _text(part, kind, block)
     return Stored(
         index,
@@ -135,7 +137,7 @@ def _stored(index: int, part: Part, stop: Stop, last: bool, served: set[str], bo
         text,
         is_own,
         "length" if stop == "cut" else "clean",
-        _against(part, stop, last, book) if part.kind == "call" else None,
+        _against(part, stop, last, indexed) if part.kind == "call" else None,
         _answered(part, served),
     )
 
@@ -151,7 +153,7 @@ def _answered(part: Part, served: set[str]) -> bool | None:
     return part.id in served if part.kind == "server_call" else None
 
 
-def _against(call: Part, stop: Stop, last: bool, book: Book) -> DropReason | None:
+def _against(call: Part, stop: Stop, last: bool, indexed: IndexedTranscript) -> DropReason | None:
     """Return the objection to a call before its text is read; a repair removes such calls, or names them."""
     if stop == "aborted":
         return "aborted"
@@ -165,7 +167,9 @@ def _against(call: Part, stop: Stop, last: bool, book: Book) -> DropReason | Non
         return "incomplete_input"
     is_judged_by_text = call.carried in ("text", "blank") and call.form != "free"
     return (
-        "truncated" if stop == "cut" and not is_judged_by_text and is_incomplete(call, last, book) else None
+        "truncated"
+        if stop == "cut" and not is_judged_by_text and is_incomplete(call, last, indexed)
+        else None
     )
 
 

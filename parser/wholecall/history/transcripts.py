@@ -1,7 +1,7 @@
 """The repair of transcripts: remains of an aborted, cut or careless turn that no provider accepts.
 
 Theory of operation. A transcript is read through the view of its shape (`wholecall.history.shapes`) into lines of parts
-(`book`). Results are paired with calls (`pairing`), invalid parts are removed, ids are made distinct (`judging`), and
+(`indexed`). Results are paired with calls (`pairing`), invalid parts are removed, ids are made distinct (`judging`), and
 results are put after their turns (`pairing`). The steps are the same for all shapes, and every step is linear. Only
 changed messages are written again: a message that needs no repair is the same object as before, and so is a list of such
 messages. Only transcripts are repaired here; the text of arguments is never repaired, only converted to the form that
@@ -29,7 +29,7 @@ import msgspec
 
 from wholecall.errors import UnknownDialect
 from wholecall.history import ids, pairing
-from wholecall.history.book import Book, Written, write
+from wholecall.history.indexed import IndexedTranscript, Written, write
 from wholecall.history.judging import Rules, answers_of, judge, let_joined_be_answered, name_calls, put_right
 from wholecall.history.parts import RUN, Line, Message, MessagesT, Part
 from wholecall.history.shapes.base import Shape, expect_messages
@@ -139,12 +139,12 @@ def repair_transcript(
         grown = known.grown(messages, rules, shape)
         if grown is not None:
             return Repaired(messages, TranscriptReport(), grown)
-    book = read_book(messages, shape)
-    output, report = mend(book, rules)
+    indexed = read_book(messages, shape)
+    output, report = mend(indexed, rules)
     if not report.changed:
-        return Repaired(messages, report, settle(book, rules, shape))
-    made = new_messages(messages, [item.message(book) for item in output])
-    return Repaired(made, report, known or Settled(rules, shape, book.shape))
+        return Repaired(messages, report, settle(indexed, rules, shape))
+    made = new_messages(messages, [item.message(indexed) for item in output])
+    return Repaired(made, report, known or Settled(rules, shape, indexed.shape))
 
 
 def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:
@@ -152,10 +152,10 @@ def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:
     return cast("MessagesT", tuple(made) if isinstance(messages, tuple) else made)
 
 
-def read_book(messages: Sequence[Any], shape: str) -> Book:
+def read_book(messages: Sequence[Any], shape: str) -> IndexedTranscript:
     """Read messages through the view of their shape."""
     expect_messages(messages)
-    return Book(messages, shape)
+    return IndexedTranscript(messages, shape)
 
 
 _CHOICES = {
@@ -181,22 +181,22 @@ def _rules(
 # --- the steps -----------------------------------------------------------------------------------------
 
 
-def mend(book: Book, rules: Rules) -> tuple[list[Written], TranscriptReport]:
+def mend(indexed: IndexedTranscript, rules: Rules) -> tuple[list[Written], TranscriptReport]:
     """Repair a transcript; return the messages of the output, and the report.
 
     Raises:
         ValueError: arguments that contain themselves.
     """
-    lines, shape = book.lines, book.shape
+    lines, shape = indexed.lines, indexed.shape
     orphans = pairing.pair(lines)
     returned = pairing.bring_back(lines)
-    stripped = [call for answer in answers_of(lines, shape) for call in judge(answer, rules, book)]
+    stripped = [call for answer in answers_of(lines, shape) for call in judge(answer, rules, indexed)]
     _drop_results(orphans, stripped)
     if shape.joins is not None:
         let_joined_be_answered(lines, shape.joins)
-    coerced, renamed = _put_right(book, rules)
-    plan = pairing.place(book, fill=rules.unanswered == "synthesise")
-    output = write(book, plan.put_after)
+    coerced, renamed = _put_right(indexed, rules)
+    plan = pairing.place(indexed, fill=rules.unanswered == "synthesise")
+    output = write(indexed, plan.put_after)
     if len(output) == len(lines) and not any(item.changed for item in output):
         return output, TranscriptReport()
     left = {item.line.index for item in output if item.line is not None}
@@ -237,16 +237,16 @@ def _drop_results(orphans: Iterable[Part], stripped: Iterable[Part]) -> None:
             call.result.gone = True
 
 
-def _put_right(book: Book, rules: Rules) -> tuple[list[str], list[str]]:
+def _put_right(indexed: IndexedTranscript, rules: Rules) -> tuple[list[str], list[str]]:
     """Correct the remaining calls; return which were coerced, and which got a name or an id."""
-    calls = [(line, part) for line, part in _parts(book.lines, "call") if part.here]
+    calls = [(line, part) for line, part in _parts(indexed.lines, "call") if part.here]
     coerced: list[str] = []
     renamed: list[str] = []
     for _, call in calls:
-        was_coerced, was_renamed = put_right(call, rules, book)
+        was_coerced, was_renamed = put_right(call, rules, indexed)
         coerced += [call.label] * was_coerced
         renamed += [call.label] * was_renamed
-    return coerced, renamed + name_calls(calls, keep_counted=book.shape is CHAT)
+    return coerced, renamed + name_calls(calls, keep_counted=indexed.shape is CHAT)
 
 
 def _adjacent(lines: list[Line], output: list[Written], shape: Shape) -> list[int]:
@@ -310,12 +310,12 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
             return None
         if not all(map(is_, self.messages, messages)):
             return None
-        book = self._read(messages[n:])
-        if book is None or not self._goes_on(book.lines) or mend(book, rules)[1].changed:
+        indexed = self._read(messages[n:])
+        if indexed is None or not self._goes_on(indexed.lines) or mend(indexed, rules)[1].changed:
             return None
-        return _extended(self, book)
+        return _extended(self, indexed)
 
-    def _read(self, rest: Sequence[Any]) -> Book | None:
+    def _read(self, rest: Sequence[Any]) -> IndexedTranscript | None:
         """Read the following messages; None if they are refused, or show that all are of another shape."""
         if not all(isinstance(message, dict) for message in rest):
             return None
@@ -323,7 +323,7 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
             shape = shape_of(rest, self.asked, self.seen)
         except UnknownDialect:
             return None
-        return Book(rest, shape) if shape is self.shape else None
+        return IndexedTranscript(rest, shape) if shape is self.shape else None
 
     def _goes_on(self, lines: Sequence[Line]) -> bool:
         """Return whether messages begin with an answer, and name nothing in the settled beginning."""
@@ -334,23 +334,23 @@ class Settled(msgspec.Struct, frozen=True, eq=False):
         return begins and self.labels.isdisjoint(_named(lines, counted=self.shape is CHAT))
 
 
-def settle(book: Book, rules: Rules, asked: str) -> Settled:
+def settle(indexed: IndexedTranscript, rules: Rules, asked: str) -> Settled:
     """Return the settled beginning of a list that needed no repair."""
-    empty = Settled(rules, asked, book.shape)
-    return _extended(empty, book) if _is_plain(book.lines) else empty
+    empty = Settled(rules, asked, indexed.shape)
+    return _extended(empty, indexed) if _is_plain(indexed.lines) else empty
 
 
-def _extended(before: Settled, book: Book) -> Settled:
+def _extended(before: Settled, indexed: IndexedTranscript) -> Settled:
     """Return the settled beginning of sound messages and those before them."""
-    n = _n_closed(book.lines)
+    n = _n_closed(indexed.lines)
     if not n:
         return before
-    closed = book.messages[:n]
+    closed = indexed.messages[:n]
     return msgspec.structs.replace(
         before,
         messages=(*before.messages, *closed),
         seen=seen_in(closed, before.seen) if before.asked == "auto" else before.seen,
-        labels=before.labels.union(_names_of(book.lines[:n])),
+        labels=before.labels.union(_names_of(indexed.lines[:n])),
     )
 
 

@@ -25,7 +25,7 @@ from wholecall.history.shapes.table import shape_of
 _MANY = 10_000  # remembered words
 
 
-class Book:
+class IndexedTranscript:
     """A transcript that is read through the view of its shape.
 
     Attributes:
@@ -180,21 +180,21 @@ class Written(msgspec.Struct, eq=False, gc=False):
     def _touched(self) -> bool:
         return self.line is not None and self.line.side != "other" and self.line.touched
 
-    def message(self, book: Book) -> Message:
+    def message(self, indexed: IndexedTranscript) -> Message:
         """Return the message of the output."""
         if self.line is None:
             message = self.made or {}
         elif self._touched:
-            message = book.written(self.line, self.line.parts, self.line.left)
+            message = indexed.written(self.line, self.line.parts, self.line.left)
         else:
-            message = book.message(self.line)
+            message = indexed.message(self.line)
         return {**message, **self.links} if self.links else message
 
 
-def write(book: Book, put_after: Mapping[int, Sequence[Line | Message]]) -> list[Written]:
+def write(indexed: IndexedTranscript, put_after: Mapping[int, Sequence[Line | Message]]) -> list[Written]:
     """Return the messages of the output; `put_after` are those to put after a line, by the index of that line."""
     output: list[Written] = []
-    for line in book.lines:
+    for line in indexed.lines:
         if _stays(line) and not line.relocated:
             output.append(Written(line))
         for item in put_after.get(line.index, ()):
@@ -202,10 +202,10 @@ def write(book: Book, put_after: Mapping[int, Sequence[Line | Message]]) -> list
                 output.append(Written(None, item, line))
             elif _stays(item):
                 output.append(Written(item, None, line))
-    if book.shape.joins is not None:
-        output = list(_joined(output, book.shape.joins))
-    if book.shape.links is not None:
-        _relink(book, output, book.shape.links)
+    if indexed.shape.joins is not None:
+        output = list(_joined(output, indexed.shape.joins))
+    if indexed.shape.links is not None:
+        _relink(indexed, output, indexed.shape.links)
     return output
 
 
@@ -233,11 +233,11 @@ def _absorb(line: Line, after: Line) -> None:
         part.away = True
 
 
-def pages(book: Book, output: Iterable[Written]) -> Iterator[int | Message]:
+def pages(indexed: IndexedTranscript, output: Iterable[Written]) -> Iterator[int | Message]:
     """Yield the messages of the output; for unchanged messages their index in the input."""
     for item in output:
         same = item.line is not None and not item.rewritten
-        yield item.line.index if same and item.line else item.message(book)
+        yield item.line.index if same and item.line else item.message(indexed)
 
 
 def _stays(line: Line) -> bool:
@@ -247,27 +247,27 @@ def _stays(line: Line) -> bool:
 # --- entries that name each other ----------------------------------------------------------------------
 
 
-def _relink(book: Book, output: list[Written], links: Links) -> None:
-    if len(output) == len(book.lines) and not any(item.changed for item in output):
+def _relink(indexed: IndexedTranscript, output: list[Written], links: Links) -> None:
+    if len(output) == len(indexed.lines) and not any(item.changed for item in output):
         return
-    taken = _Taken(id for one in book.messages if (id := _id(one, links)) and links.parent in one)
+    taken = _Taken(id for one in indexed.messages if (id := _id(one, links)) and links.parent in one)
     if not taken:
         return
-    staying = bytearray(len(book.lines))
+    staying = bytearray(len(indexed.lines))
     for item in output:
         if item.line is not None and item.put_after is None:
             staying[item.line.index] = True
     gone: dict[str | None, str | None] = {
-        _id(message := book.message(line), links): _named(message, links.parent)
-        for line in book.lines
+        _id(message := indexed.message(line), links): _named(message, links.parent)
+        for line in indexed.lines
         if not staying[line.index]
     }
-    tails = _chain([item for item in output if item.put_after is not None], taken, book, links)
+    tails = _chain([item for item in output if item.put_after is not None], taken, indexed, links)
     if not gone and not tails:
         return
     for item in output:
         if item.put_after is None and item.line is not None:
-            item.links = _linked(book.message(item.line), gone, tails, links) or None
+            item.links = _linked(indexed.message(item.line), gone, tails, links) or None
 
 
 class _Taken:
@@ -299,14 +299,14 @@ def _named(message: Message, member: str) -> str | None:
     return id if isinstance(id, str) else None
 
 
-def _chain(put: Iterable[Written], taken: _Taken, book: Book, links: Links) -> dict[str, str]:
+def _chain(put: Iterable[Written], taken: _Taken, indexed: IndexedTranscript, links: Links) -> dict[str, str]:
     """Chain the messages put after each line; return the end of each chain by the id of that line."""
     tails: dict[str, str] = {}
     for number, item in enumerate(put):
         assert item.put_after is not None
-        start = _id(book.message(item.put_after), links)
+        start = _id(indexed.message(item.put_after), links)
         before = start if start is None else tails.get(start, start)
-        own = _id(item.message(book), links) or ""
+        own = _id(item.message(indexed), links) or ""
         while not own or (item.line is None and own in taken):
             own = links.mint(f"{before}/{number}/{own}")
         taken.add(own)
