@@ -14,7 +14,7 @@ from tests.support.examples import examples
 from tests.support.histories import SHAPES, Answer, Block, Happening, Result, Said, happenings, render
 from tests.support.transcript_rules import complaints, said, texts
 from wholecall.history import TranscriptReport, repair_transcript
-from wholecall.history.transcripts import read_book
+from wholecall.history.transcripts import indexed_transcript
 
 EVERY = sorted(SHAPES)
 # Histories differ in more ways than the usual number of examples shows; the long run looks at five thousand.
@@ -59,7 +59,7 @@ def _mixed(first: list[Any], other: list[Any], order: list[bool]) -> list[Any]:
 
 
 def _results(messages: Sequence[dict[str, Any]], shape: str) -> int:
-    lines = read_book(messages, shape).lines
+    lines = indexed_transcript(messages, shape).lines
     return sum(part.kind == "result" for line in lines for part in line.parts)
 
 

@@ -12,7 +12,7 @@ from tests.support.histories import SHAPES, Answer, Block, Happening, Note, Resu
 from tests.support.together import together
 from tests.support.transcript_rules import complaints, said
 from wholecall.history import MISSING_RESULT, Repaired, repair_transcript, shrink_transcript
-from wholecall.history.transcripts import read_book
+from wholecall.history.transcripts import indexed_transcript
 
 EVERY = sorted(SHAPES)
 # Items have no word for a turn that was aborted: unfinished items say `incomplete`.
@@ -712,7 +712,7 @@ def test_what_was_said_is_in_no_repr(shape: str) -> None:
     messages = render(
         shape, [Said(secret), Answer((text(secret), call("c1", {"a": secret})), "stop"), Said("b")]
     )
-    lines = read_book(messages, shape).lines
+    lines = indexed_transcript(messages, shape).lines
     shown = [
         repair_transcript(messages),
         shrink_transcript(messages, keep_recent=0, max_leaf=1, threshold=0, marker=""),

@@ -31,7 +31,7 @@ from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.parts import Message, MessagesT, Part
 from wholecall.history.shapes.table import ShapeName
 from wholecall.history.spans import Cut, Leaf, Marker, Spans, read_spans
-from wholecall.history.transcripts import new_messages, read_book
+from wholecall.history.transcripts import indexed_transcript, new_messages
 from wholecall.history.values import Step, built, dumped, walk
 
 A = TypeVar("A", str, dict[str, Any])
@@ -412,7 +412,7 @@ def shrink_transcript(
         max_bytes=max_bytes,
     )
     shrink("")  # an invalid option raises even if there is no call
-    indexed = read_book(messages, shape)
+    indexed = indexed_transcript(messages, shape)
     shorter = shorten(indexed, keep_recent, shrink)
     if not shorter.calls:
         return ShrunkTranscript(messages, changed=False, invalid=shorter.invalid, fits=shorter.fits)

@@ -139,7 +139,7 @@ def repair_transcript(
         grown = known.grown(messages, rules, shape)
         if grown is not None:
             return Repaired(messages, TranscriptReport(), grown)
-    indexed = read_book(messages, shape)
+    indexed = indexed_transcript(messages, shape)
     output, report = mend(indexed, rules)
     if not report.changed:
         return Repaired(messages, report, settle(indexed, rules, shape))
@@ -152,7 +152,7 @@ def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:
     return cast("MessagesT", tuple(made) if isinstance(messages, tuple) else made)
 
 
-def read_book(messages: Sequence[Any], shape: str) -> IndexedTranscript:
+def indexed_transcript(messages: Sequence[Any], shape: str) -> IndexedTranscript:
     """Read messages through the view of their shape."""
     expect_messages(messages)
     return IndexedTranscript(messages, shape)
