@@ -123,7 +123,7 @@ _CHAT: Final[Rows] = (
     {"object": {"chat.completion", "chat.completion*"}, "choices": no(EMPTY), "need_clear_history": ABSENT},
     {
         "apiFormat|finishReason|toolCalls|message.toolCalls": HERE,
-        "author|candidates": ABSENT,
+        "author|candidates|toolResults": ABSENT,
         "content": no(OBJECT),
     },
 )
@@ -399,6 +399,7 @@ ENTRIES: Final[dict[str, Entry]] = {
         weak="steps outputs",
     ),
     # {"type":"text-delta","runId":"r1","from":"AGENT","payload":{"id":"t1","text":"Hel"},…}
+    # {"text":"Hello","steps":[…],"toolCalls":[],"toolResults":[],"finishReason":"stop",…}    a whole run
     "mastra": Entry(
         "frameworks.mastra.MastraTranslator",
         SSE,
@@ -409,6 +410,7 @@ ENTRIES: Final[dict[str, Entry]] = {
                 "type": TEXT,
                 "payload": OBJECT,
             },
+            {"steps": LIST, "toolCalls": LIST, "toolResults": LIST, "finishReason": HERE},
         ),
         besides="object metadata",
     ),

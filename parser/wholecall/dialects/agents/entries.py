@@ -162,7 +162,8 @@ AGENTS: Final[dict[str, Entry]] = {
                 "event.messageStart|event.contentBlockStart|event.contentBlockDelta|event.contentBlockStop"
                 "|event.messageStop|event.metadata.usage": OBJECT
             },
-            {"init_event_loop|start_event_loop": TRUTH},
+            {"init_event_loop|start_event_loop|multi_agent_node_start|multi_agent_node_stream": TRUTH},
+            {"type": "multiagent_*"},
             {"force_stop": TRUTH, "force_stop_reason": HERE},
             {
                 "message.content[0].toolUse|message.content[0].toolResult": OBJECT,
