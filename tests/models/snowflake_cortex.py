@@ -95,6 +95,8 @@ MODEL = Model(
     _encode,
     {"error": data_of({"error": {"code": "390142", "message": "lost"}}), "silence": b""},
     _sensible,
-    is_shared=lambda _habit: False,  # a piece under the open call's labels is that call's: no call is told twice
+    is_shared=lambda _habit: (
+        False
+    ),  # a piece under the open call's labels is that call's: no call is told twice
     evident=lambda habit: habit.text == "placeholder",  # counts are no reason, and nothing else ends a call
 )

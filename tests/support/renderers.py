@@ -75,6 +75,7 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "pi": encode_pi.render,
     "sap-orchestration": encode_sap.render,
     "ernie": encode_clouds.render_ernie,
+    "hunyuan": encode_clouds.render_hunyuan,
     "gigachat": encode_gigachat.render,
     "gigachat, calls as they come": encode_gigachat.render_as_they_come,
     "bedrock-agents": encode_bedrock_agents.render,

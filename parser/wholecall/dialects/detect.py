@@ -591,6 +591,17 @@ ENTRIES: Final[dict[str, Entry]] = {
             {"error_code": HERE, "error_msg": TEXT},
         ),
     ),
+    # {"Choices":[{"Delta":{"Content":"Hel"},"FinishReason":""}],…}    also in Tencent's envelope, as its errors
+    "hunyuan": Entry(
+        "others.hunyuan.HunyuanTranslator",
+        SSE,
+        (
+            {"Choices[0].Delta|Choices[0].Message": OBJECT},
+            {"Response.Choices": LIST},
+            {"Response.Error.Code": TEXT, "Response.RequestId": HERE},
+            {"ErrorMsg.Code": HERE, "ErrorMsg.Msg": TEXT},
+        ),
+    ),
     # event: response.message.delta, data: {"model":"GigaChat","created_at":1,"messages":[…]}    with `data` it is somebody's envelope
     "gigachat": Entry(
         "others.gigachat.GigaChatTranslator",

@@ -73,7 +73,12 @@ _LINES = frozenset(
         *("init_event_loop", "start", "start_event_loop", "delta", "callback", "reasoning", "reasoningText"),
         *("reasoning_signature", "reasoningRedactedContent", "event_loop_throttled_delay", "result"),
         *("complete", "event_loop_parent_cycle_id", "event_loop_cycle_id", "request_state", "response"),
-        *("multi_agent_node_start", "multi_agent_node_complete", "multi_agent_node_stop", "multi_agent_handoff"),
+        *(
+            "multi_agent_node_start",
+            "multi_agent_node_complete",
+            "multi_agent_node_stop",
+            "multi_agent_handoff",
+        ),
         *("multiagent_result", "tool_stream_event"),
     }
 )
