@@ -9,6 +9,29 @@ from wholecall.dialects.marks import ABSENT, AGENT, HERE, LIST, OBJECT, SERVER, 
 _RPC: Final[Row] = {"jsonrpc": "2.0"}
 _CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id": ABSENT, "message.id": ABSENT}
 _CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
+_AGNO: Final = frozenset(
+    f"{of}{name}"
+    for of in ("", "Team")
+    for name in (
+        *(
+            "RunStarted",
+            "RunContinued",
+            "RunContent",
+            "RunCompleted",
+            "RunPaused",
+            "RunCancelled",
+            "RunError",
+        ),
+        *("ToolCallStarted", "ToolCallCompleted", "ToolCallError", "ToolCallArgsDelta"),
+        *("RunContentCompleted", "RunIntermediateContent", "ReasoningContentDelta", "ReasoningStep"),
+        *("ReasoningStarted", "ReasoningCompleted", "PreHookStarted", "PreHookCompleted", "PostHookStarted"),
+        *("PostHookCompleted", "MemoryUpdateStarted", "MemoryUpdateCompleted", "SessionSummaryStarted"),
+        *("SessionSummaryCompleted", "ParserModelResponseStarted", "ParserModelResponseCompleted"),
+        *("OutputModelResponseStarted", "OutputModelResponseCompleted", "ModelRequestStarted"),
+        *("ModelRequestCompleted", "CompressionStarted", "CompressionCompleted", "FollowupsStarted"),
+        "FollowupsCompleted",
+    )
+)
 
 AGENTS: Final[dict[str, Entry]] = {
     # {"content":{"role":"model","parts":[…]},"author":"pilot","invocationId":"e-1",…}    its contents are Google's
@@ -213,6 +236,21 @@ AGENTS: Final[dict[str, Entry]] = {
             {**_RPC, "result.content": OBJECT, "result.model": HERE, "method": no(TEXT)},
             {**_RPC, "result.protocolVersion": TEXT, "method": no(TEXT)},
         ),
+    ),
+    # {"event":"ToolCallStarted","created_at":1,"run_id":"r1","tool":{"tool_call_id":"c1",…},…}    or of a team
+    # {"run_id":"r1","agent_id":"pilot","status":"COMPLETED","content":"Hello","tools":[…],…}    a whole run
+    "agno": Entry(
+        "agents.agno.AgnoTranslator",
+        SERVER,
+        (
+            {"event": _AGNO | {"CustomEvent"}, "created_at": HERE},
+            {
+                "agent_id|team_id": HERE,
+                "run_id": TEXT,
+                "status": {"COMPLETED", "PAUSED", "CANCELLED", "ERROR"},
+            },
+        ),
+        besides="content_type parent_run_id tool",
     ),
     # {"type":"message_start","message":{"role":"assistant","timestamp":1},…}    its messages have times
     # {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"Hel"},…}
