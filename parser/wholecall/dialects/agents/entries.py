@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from wholecall.dialects.marks import ABSENT, AGENT, HERE, LIST, OBJECT, SERVER, TEXT, TRUTH, Entry, Row, no
+from wholecall.dialects.marks import (
+    ABSENT,
+    AGENT,
+    HERE,
+    LIST,
+    NAME,
+    OBJECT,
+    SERVER,
+    TEXT,
+    TRUTH,
+    Entry,
+    Row,
+    no,
+)
 
 _RPC: Final[Row] = {"jsonrpc": "2.0"}
 _CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id": ABSENT, "message.id": ABSENT}
@@ -251,6 +264,23 @@ AGENTS: Final[dict[str, Entry]] = {
             },
         ),
         besides="content_type parent_run_id tool",
+    ),
+    # event: conversation.message.delta, data: {"id":"m1","type":"answer","content":"Hel","chat_id":"1",…}
+    # {"id":"1","conversation_id":"2","bot_id":"3","status":"requires_action","required_action":{…}}    a chat, asked for
+    "coze": Entry(
+        "agents.coze.CozeTranslator",
+        SERVER,
+        (
+            {
+                NAME: {
+                    *("conversation.chat.*", "conversation.message.delta", "conversation.message.completed"),
+                    "conversation.audio.delta",
+                }
+            },
+            {"bot_id": HERE, "required_action.submit_tool_outputs": OBJECT},
+        ),
+        weak="required_action",
+        besides="chat_id section_id",
     ),
     # {"type":"message_start","message":{"role":"assistant","timestamp":1},…}    its messages have times
     # {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"Hel"},…}
