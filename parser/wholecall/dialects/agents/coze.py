@@ -1,9 +1,9 @@
-"""The events of a chat with an agent of Coze (`/v3/chat`, `/v3/chat/submit_tool_outputs`), by their names.
+r"""The events of a chat with an agent of Coze (`/v3/chat`, `/v3/chat/submit_tool_outputs`), by their names.
 
     conversation.chat.created, .in_progress    {"id", "conversation_id", "bot_id", "status"}
     conversation.message.delta                 {"id", "chat_id", "type": "answer", "content": "Hel", "reasoning_content"?}
     conversation.message.completed             {"id", "chat_id", "type": "function_call",
-        "content": "{\\"name\\", \\"arguments\\": {…}, \\"plugin_id\\", …}"} | {"type": "tool_response", "content"}
+        "content": "{\"name\", \"arguments\": {…}, \"plugin_id\", …}"} | {"type": "tool_response", "content"}
         | {"type": "answer", "content": all of it} | {"type": "verbose" | "follow_up" | "knowledge", "content"}
     conversation.chat.requires_action          {"required_action": {"type": "submit_tool_outputs",
         "submit_tool_outputs": {"tool_calls": [{"id", "type", "function": {"name", "arguments"}}]}}}
@@ -123,7 +123,7 @@ class CozeTranslator(compiled.TableTranslator):
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
         """Return the name of an event; its type is only that of a message."""
-        return frame.event or ("ping" if view.type == "ping" else "")
+        return "ping" if view.type == "ping" else frame.event
 
     def takes_silently(self, frame: Frame) -> bool:
         """Return whether a call waits for what shows who executes it."""

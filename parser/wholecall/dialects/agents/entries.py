@@ -265,6 +265,25 @@ AGENTS: Final[dict[str, Entry]] = {
         ),
         besides="content_type parent_run_id tool",
     ),
+    # {"event":"agent_thought","id":"t1","task_id":"1","message_id":"m1","tool":"f","tool_input":"{…}",…}
+    "dify": Entry(
+        "agents.dify.DifyTranslator",
+        SERVER,
+        (
+            {
+                "event": {
+                    *("agent_thought", "agent_message", "agent_log", "workflow_started", "workflow_finished"),
+                    *("node_started", "node_finished", "node_retry", "text_chunk", "text_replace"),
+                    *("message", "message_end", "message_file", "message_replace", "error"),
+                    *("tts_message", "tts_message_end", "iteration_started", "iteration_next"),
+                    *("iteration_completed", "loop_started", "loop_next", "loop_completed"),
+                    *("parallel_branch_started", "parallel_branch_finished"),
+                },
+                "task_id": TEXT,
+            },
+        ),
+        besides="message_id workflow_run_id answer metadata",
+    ),
     # event: conversation.message.delta, data: {"id":"m1","type":"answer","content":"Hel","chat_id":"1",…}
     # {"id":"1","conversation_id":"2","bot_id":"3","status":"requires_action","required_action":{…}}    a chat, asked for
     "coze": Entry(
