@@ -157,7 +157,7 @@ _CONVERSE_OTHERS: Final = {
 _CONVERSE: Final[Rows] = (
     {NAME: frozenset(_CONVERSE_EVENTS[:-1])},
     *({event: OBJECT, _CONVERSE_OTHERS[event]: ABSENT} for event in _CONVERSE_EVENTS[:-1]),
-    {"metadata.usage": HERE, _CONVERSE_OTHERS["metadata"]: ABSENT},
+    {"metadata.usage": HERE, "event": no(TEXT), _CONVERSE_OTHERS["metadata"]: ABSENT},
     {"output.message.content": LIST, "metadata": no(OBJECT)},
 )
 
