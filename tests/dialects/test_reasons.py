@@ -20,6 +20,7 @@ from wholecall.types import TurnReason
         ("MAX_TOKENS", "length"),
         ("model_context_window_exceeded", "length"),
         ("refusal", "content_filter"),
+        ("sensitive", "content_filter"),
         ("MALFORMED_FUNCTION_CALL", "malformed"),
         ("cancelled", "error"),
         ("pause_turn", "pause"),

@@ -15,7 +15,7 @@ from wholecall.framing import FRAMINGS, Frame
 from wholecall.framing.opening import sniff
 
 # The names alone carry the meaning of their events.
-NAMED = frozenset({"bedrock-converse", "codewhisperer", "snowflake-agents", "vercel-data"})
+NAMED = frozenset({"bedrock-converse", "codewhisperer", "coze", "snowflake-agents", "vercel-data"})
 HOLLOW_OR_NOT = st.sampled_from(({}, {"a": 1}))
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tests.models import (
     ag_ui,
     anthropic,
+    assistant_transport,
     chat,
     chat_choices,
     cohere,
@@ -17,6 +18,7 @@ from tests.models import (
     ollama,
     realtime,
     responses,
+    snowflake_cortex,
     vercel_ui,
 )
 from tests.models.streams import Model, Streams
@@ -38,17 +40,21 @@ MODELS: dict[str, Model] = {
         realtime,
         vercel_ui,
         llama_stack,
+        assistant_transport,
+        snowflake_cortex,
     )
 }
 # The share of the streams with two habits that takes about two minutes, where all of them take longer.
 SAMPLES = {
     "ag-ui": 0.12,
     "anthropic": 0.3,
+    "assistant-transport": 0.06,
     "bedrock-converse": 0.3,
     "cohere-v2": 0.4,
     "gemini-interactions": 0.3,
     "openai-realtime": 0.04,
     "responses": 0.03,
+    "snowflake-cortex": 0.5,
     "vercel-ui": 0.4,
 }
 

@@ -276,3 +276,39 @@ def ernie_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 def render_ernie(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as ERNIE streams it."""
     return b"".join(map(sse, ernie_payloads(turn, pieces)))
+
+
+# Tencent Hunyuan, the native API
+
+
+def hunyuan_chunk(turn: Turn, reason: str = "", **delta: Any) -> JSON:
+    """Return one chunk of an answer."""
+    usage = _usage(turn)
+    return {
+        "Note": "Made by AI.",
+        "Choices": [{"FinishReason": reason, "Delta": {"Role": "assistant", "Content": "", **delta}}],
+        "Created": turn.created,
+        "Id": turn.id,
+        "Usage": {"PromptTokens": usage["prompt_tokens"], "TotalTokens": usage["total_tokens"]},
+    }
+
+
+def hunyuan_call(call: Call, name: str, text: str) -> JSON:
+    """Return a piece of a call, whose name only the first piece has."""
+    return {"Id": call.id, "Type": "function", "Function": {"Name": name, "Arguments": text}}
+
+
+def hunyuan_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the chunks of a turn."""
+    chunks = [hunyuan_chunk(turn, Content=piece) for piece in pieces(turn.text)]
+    for call in turn.calls:
+        chunks.append(hunyuan_chunk(turn, ToolCalls=[hunyuan_call(call, call.name, "")]))
+        chunks += [
+            hunyuan_chunk(turn, ToolCalls=[hunyuan_call(call, "", piece)]) for piece in pieces(call.arguments)
+        ]
+    return [*chunks, hunyuan_chunk(turn, turn.stopped or ("tool_calls" if turn.calls else "stop"))]
+
+
+def render_hunyuan(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as Hunyuan streams it."""
+    return b"".join(map(sse, hunyuan_payloads(turn, pieces)))

@@ -123,7 +123,7 @@ _CHAT: Final[Rows] = (
     {"object": {"chat.completion", "chat.completion*"}, "choices": no(EMPTY), "need_clear_history": ABSENT},
     {
         "apiFormat|finishReason|toolCalls|message.toolCalls": HERE,
-        "author|candidates": ABSENT,
+        "author|candidates|toolResults": ABSENT,
         "content": no(OBJECT),
     },
 )
@@ -157,7 +157,7 @@ _CONVERSE_OTHERS: Final = {
 _CONVERSE: Final[Rows] = (
     {NAME: frozenset(_CONVERSE_EVENTS[:-1])},
     *({event: OBJECT, _CONVERSE_OTHERS[event]: ABSENT} for event in _CONVERSE_EVENTS[:-1]),
-    {"metadata.usage": HERE, _CONVERSE_OTHERS["metadata"]: ABSENT},
+    {"metadata.usage": HERE, "event": no(TEXT), _CONVERSE_OTHERS["metadata"]: ABSENT},
     {"output.message.content": LIST, "metadata": no(OBJECT)},
 )
 
@@ -400,6 +400,7 @@ ENTRIES: Final[dict[str, Entry]] = {
         weak="steps outputs",
     ),
     # {"type":"text-delta","runId":"r1","from":"AGENT","payload":{"id":"t1","text":"Hel"},…}
+    # {"text":"Hello","steps":[…],"toolCalls":[],"toolResults":[],"finishReason":"stop",…}    a whole run
     "mastra": Entry(
         "frameworks.mastra.MastraTranslator",
         SSE,
@@ -410,6 +411,7 @@ ENTRIES: Final[dict[str, Entry]] = {
                 "type": TEXT,
                 "payload": OBJECT,
             },
+            {"steps": LIST, "toolCalls": LIST, "toolResults": LIST, "finishReason": HERE},
         ),
         besides="object metadata",
     ),
@@ -625,6 +627,17 @@ ENTRIES: Final[dict[str, Entry]] = {
         (
             {"need_clear_history": TRUTH, "choices": ABSENT},
             {"error_code": HERE, "error_msg": TEXT},
+        ),
+    ),
+    # {"Choices":[{"Delta":{"Content":"Hel"},"FinishReason":""}],…}    also in Tencent's envelope, as its errors
+    "hunyuan": Entry(
+        "others.hunyuan.HunyuanTranslator",
+        SSE,
+        (
+            {"Choices[0].Delta|Choices[0].Message": OBJECT},
+            {"Response.Choices": LIST},
+            {"Response.Error.Code": TEXT, "Response.RequestId": HERE},
+            {"ErrorMsg.Code": HERE, "ErrorMsg.Msg": TEXT},
         ),
     ),
     # event: response.message.delta, data: {"model":"GigaChat","created_at":1,"messages":[…]}    with `data` it is somebody's envelope

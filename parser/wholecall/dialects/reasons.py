@@ -40,6 +40,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "language",
         *("blacklist", "request_blacklist", "response_blacklist"),  # GigaChat
         *("request_whitelist", "request_filter"),
+        "sensitive",  # GLM and Hunyuan
     ),
     "malformed": (
         "malformed_function_call",

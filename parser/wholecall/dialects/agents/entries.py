@@ -4,11 +4,47 @@ from __future__ import annotations
 
 from typing import Final
 
-from wholecall.dialects.marks import ABSENT, AGENT, HERE, LIST, OBJECT, SERVER, TEXT, TRUTH, Entry, Row, no
+from wholecall.dialects.marks import (
+    ABSENT,
+    AGENT,
+    HERE,
+    LIST,
+    NAME,
+    OBJECT,
+    SERVER,
+    TEXT,
+    TRUTH,
+    Entry,
+    Row,
+    no,
+)
 
 _RPC: Final[Row] = {"jsonrpc": "2.0"}
 _CURSOR: Final[Row] = {"session_id": TEXT, "uuid": ABSENT, "parent_tool_use_id": ABSENT, "message.id": ABSENT}
 _CODEX: Final[Row] = {"method": {"item/*", "thread/*", "turn/*"}, "result.thread": no(OBJECT)}
+_AGNO: Final = frozenset(
+    f"{of}{name}"
+    for of in ("", "Team")
+    for name in (
+        *(
+            "RunStarted",
+            "RunContinued",
+            "RunContent",
+            "RunCompleted",
+            "RunPaused",
+            "RunCancelled",
+            "RunError",
+        ),
+        *("ToolCallStarted", "ToolCallCompleted", "ToolCallError", "ToolCallArgsDelta"),
+        *("RunContentCompleted", "RunIntermediateContent", "ReasoningContentDelta", "ReasoningStep"),
+        *("ReasoningStarted", "ReasoningCompleted", "PreHookStarted", "PreHookCompleted", "PostHookStarted"),
+        *("PostHookCompleted", "MemoryUpdateStarted", "MemoryUpdateCompleted", "SessionSummaryStarted"),
+        *("SessionSummaryCompleted", "ParserModelResponseStarted", "ParserModelResponseCompleted"),
+        *("OutputModelResponseStarted", "OutputModelResponseCompleted", "ModelRequestStarted"),
+        *("ModelRequestCompleted", "CompressionStarted", "CompressionCompleted", "FollowupsStarted"),
+        "FollowupsCompleted",
+    )
+)
 
 AGENTS: Final[dict[str, Entry]] = {
     # {"content":{"role":"model","parts":[…]},"author":"pilot","invocationId":"e-1",…}    its contents are Google's
@@ -181,7 +217,8 @@ AGENTS: Final[dict[str, Entry]] = {
                 "event.messageStart|event.contentBlockStart|event.contentBlockDelta|event.contentBlockStop"
                 "|event.messageStop|event.metadata.usage": OBJECT
             },
-            {"init_event_loop|start_event_loop": TRUTH},
+            {"init_event_loop|start_event_loop|multi_agent_node_start|multi_agent_node_stream": TRUTH},
+            {"type": "multiagent_*"},
             {"force_stop": TRUTH, "force_stop_reason": HERE},
             {
                 "message.content[0].toolUse|message.content[0].toolResult": OBJECT,
@@ -231,6 +268,57 @@ AGENTS: Final[dict[str, Entry]] = {
             {**_RPC, "result.content": OBJECT, "result.model": HERE, "method": no(TEXT)},
             {**_RPC, "result.protocolVersion": TEXT, "method": no(TEXT)},
         ),
+    ),
+    # {"event":"ToolCallStarted","created_at":1,"run_id":"r1","tool":{"tool_call_id":"c1",…},…}    or of a team
+    # {"run_id":"r1","agent_id":"pilot","status":"COMPLETED","content":"Hello","tools":[…],…}    a whole run
+    "agno": Entry(
+        "agents.agno.AgnoTranslator",
+        SERVER,
+        (
+            {"event": _AGNO | {"CustomEvent"}, "created_at": HERE},
+            {
+                "agent_id|team_id": HERE,
+                "run_id": TEXT,
+                "status": {"COMPLETED", "PAUSED", "CANCELLED", "ERROR"},
+            },
+        ),
+        besides="content_type parent_run_id tool",
+    ),
+    # {"event":"agent_thought","id":"t1","task_id":"1","message_id":"m1","tool":"f","tool_input":"{…}",…}
+    "dify": Entry(
+        "agents.dify.DifyTranslator",
+        SERVER,
+        (
+            {
+                "event": {
+                    *("agent_thought", "agent_message", "agent_log", "workflow_started", "workflow_finished"),
+                    *("node_started", "node_finished", "node_retry", "text_chunk", "text_replace"),
+                    *("message", "message_end", "message_file", "message_replace", "error"),
+                    *("tts_message", "tts_message_end", "iteration_started", "iteration_next"),
+                    *("iteration_completed", "loop_started", "loop_next", "loop_completed"),
+                    *("parallel_branch_started", "parallel_branch_finished"),
+                },
+                "task_id": TEXT,
+            },
+        ),
+        besides="message_id workflow_run_id answer metadata",
+    ),
+    # event: conversation.message.delta, data: {"id":"m1","type":"answer","content":"Hel","chat_id":"1",…}
+    # {"id":"1","conversation_id":"2","bot_id":"3","status":"requires_action","required_action":{…}}    a chat, asked for
+    "coze": Entry(
+        "agents.coze.CozeTranslator",
+        SERVER,
+        (
+            {
+                NAME: {
+                    *("conversation.chat.*", "conversation.message.delta", "conversation.message.completed"),
+                    "conversation.audio.delta",
+                }
+            },
+            {"bot_id": HERE, "required_action.submit_tool_outputs": OBJECT},
+        ),
+        weak="required_action",
+        besides="chat_id section_id",
     ),
     # {"type":"message_start","message":{"role":"assistant","timestamp":1},…}    its messages have times
     # {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"Hel"},…}

@@ -6,18 +6,23 @@
     {"message": {"role": "assistant", "content": [{"toolUse": {…}}]}}
     {"message": {"role": "user", "content": [{"toolResult": {"toolUseId", …}}]}}
     {"force_stop": true, "force_stop_reason"}    {"error", "error_type", "message"}    {"result"}
+    {"type": "multiagent_node_stream", "node_id", "event": LINE}    a line of an agent in a graph or a swarm
+    {"type": "multiagent_node_start" | "multiagent_node_stop" | "multiagent_handoff" | "multiagent_result", …}
 
 The model's events are read by the translator of ConverseStream; the other lines repeat them in pieces or whole. The
 agent executes its calls itself, so each is a server's call. Where a service lets only the model's events through,
 nothing says that an agent is behind them: a message's calls then wait for what follows. They are the agent's if its next
 message begins or a line of its own comes, and the client's if the stream ends with the message; a stream that breaks
 there looks the same. Lines that the runtime could not write as JSON come as texts. Where no events come, the whole
-messages are read.
+messages are read. The agents of a graph run at once, and their events mix: of these only the whole messages are read. Older
+versions name such a line by a member (`"multi_agent_node_stream": true`).
 
 Covers: the events of Strands agents, also through Bedrock AgentCore Runtime: calls that the agent executes; the
-    model's events alone, whose last calls are the client's; whole messages alone.
+    model's events alone, whose last calls are the client's; whole messages alone; graphs and swarms of agents, whose
+    calls are told when their messages are whole.
 Calls: told apart by as in ConverseStream; each ends with as in ConverseStream, and what follows.
-Source: strands-agents/sdk-python, src/strands/types/_events.py and event_loop/streaming.py;
+Source: strands-agents/sdk-python, src/strands/types/_events.py (`MultiAgentNodeStreamEvent` and others) and
+event_loop/streaming.py;
 aws/bedrock-agentcore-sdk-python, src/bedrock_agentcore/runtime/app.py; AWS, "Amazon Bedrock AgentCore", response
 streaming (2026).
 """
@@ -42,6 +47,12 @@ class _Line(translator.EventView, gc=False):
     error_type: Any = None
     force_stop: Any = None
     force_stop_reason: Any = None
+    multi_agent_node_stream: Any = None
+
+    @property
+    def is_node(self) -> bool:
+        """Whether the event is a line of one of several agents."""
+        return self.type == "multiagent_node_stream" or self.multi_agent_node_stream is True
 
 
 class _Event(msgspec.Struct, gc=False, rename="camel"):
@@ -62,7 +73,19 @@ _LINES = frozenset(
         *("init_event_loop", "start", "start_event_loop", "delta", "callback", "reasoning", "reasoningText"),
         *("reasoning_signature", "reasoningRedactedContent", "event_loop_throttled_delay", "result"),
         *("complete", "event_loop_parent_cycle_id", "event_loop_cycle_id", "request_state", "response"),
-        *("multi_agent_node_start", "multi_agent_node_complete", "multi_agent_handoff", "tool_stream_event"),
+        *(
+            "multi_agent_node_start",
+            "multi_agent_node_complete",
+            "multi_agent_node_stop",
+            "multi_agent_handoff",
+        ),
+        *("multiagent_result", "tool_stream_event"),
+    }
+)
+_OF_SEVERAL = frozenset(
+    {
+        *("multiagent_node_start", "multiagent_node_stop", "multiagent_node_cancel", "multiagent_handoff"),
+        *("multiagent_node_interrupt", "multiagent_result"),
     }
 )
 _FORCED = '{"messageStop":{"stopReason":"force_stop"}}'
@@ -115,7 +138,7 @@ class StrandsTranslator(translator.ViewTranslator):
     def _take(self, view: _Line, frame: Frame) -> list[deltas.Delta]:
         self._repeats = False
         if inner := decode.wire_text(view.event):
-            return self._event(inner)
+            return self._node(inner) if view.is_node else self._event(inner)
         if view.error:
             words = isinstance(view.error, str)
             return (
@@ -124,7 +147,7 @@ class StrandsTranslator(translator.ViewTranslator):
                 else report.error(view.error)
             )
         payload = decode.plain(frame.data)
-        if not isinstance(payload, dict) or _LINES.isdisjoint(payload):
+        if not isinstance(payload, dict) or (_LINES.isdisjoint(payload) and view.type not in _OF_SEVERAL):
             return [] if decode.is_noise(frame) or view.type == "ping" else report.unknown()
         told, self._repeats = self._agents(), self._chunked
         if view.force_stop:
@@ -162,7 +185,18 @@ class StrandsTranslator(translator.ViewTranslator):
         self._stop, self._ids = "", []
         return told
 
-    # Lines of the agent
+    # Lines of the agent, or of several
+
+    def _node(self, text: str) -> list[deltas.Delta]:
+        """Report the whole message that a line of one of several agents has; its other lines repeat it in pieces."""
+        line = decode.decode(self.decoder, text) or _Line()
+        while line.is_node:  # an agent of a graph may itself be a graph
+            line = decode.decode(self.decoder, decode.wire_text(line.event)) or _Line()
+        told, inner = self._agents(), decode.wire_text(line.message)
+        self._repeats = not inner
+        if line.force_stop:
+            return told + self._forced(line.force_stop_reason)
+        return told + self._message(inner) if inner else told
 
     def _agents(self) -> list[deltas.Delta]:
         """Note that the stream is an agent's, who executes its calls."""

@@ -34,8 +34,8 @@ from typing import Any, ClassVar, Final, Union
 import msgspec
 
 from wholecall import deltas
-from wholecall.dialects import at, compiled, decode, labels, report, say
-from wholecall.dialects.amazon.errors import error_of, exception_in
+from wholecall.dialects import at, decode, labels, report, say
+from wholecall.dialects.amazon.events import EventStreamTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag, Kind, TurnReason
 
@@ -101,7 +101,7 @@ _CONTROL = (
 )
 
 
-class BedrockAgentsTranslator(compiled.TableTranslator):
+class BedrockAgentsTranslator(EventStreamTranslator):
     """Events of one invocation to deltas: each is a member of its name, as SDKs decode it, or the content of one."""
 
     ROWS: ClassVar[say.Rows] = {
@@ -119,20 +119,12 @@ class BedrockAgentsTranslator(compiled.TableTranslator):
     def _clear(self) -> None:
         self._n_calls = 0
 
-    def translate(self, frame: Frame) -> list[deltas.Delta]:
-        """Return the deltas of one event."""
-        return [error_of(frame)] if frame.event == "error" else super().translate(frame)
-
     def _kind(self, view: Any, frame: Frame, /) -> str:
         """Return the member that names the event; the name of a frame without any tells only that it is quiet."""
         for name in self.ROWS:
             if getattr(view, name) is not None:
                 return name
         return "" if frame.event in self.ROWS else super()._kind(view, frame)
-
-    def _other(self, view: Any, frame: Frame, kind: str, /) -> list[deltas.Delta]:
-        error = exception_in(decode.plain(frame.data)) if 'Exception"' in frame.data else None
-        return report.error(error) if error else super()._other(view, frame, kind)
 
     def _traced(self, session: str | None, model: str | None) -> list[deltas.Delta]:
         """Begin the answer with the first trace; collaborators have sessions of their own."""

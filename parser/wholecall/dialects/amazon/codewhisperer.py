@@ -22,12 +22,11 @@ Source: aws/amazon-q-developer-cli, crates/amzn-codewhisperer-streaming-client/s
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Union
+from typing import ClassVar, Final, Union
 
 from wholecall import deltas
-from wholecall.dialects import at, compiled, decode, report, say
-from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.framing.frame import Frame
+from wholecall.dialects import at, report, say
+from wholecall.dialects.amazon.events import EventStreamTranslator
 
 _QUIET: Final = (
     *(
@@ -74,7 +73,7 @@ def _rows(of: str) -> say.Rows:
     }
 
 
-class CodeWhispererTranslator(compiled.TableTranslator):
+class CodeWhispererTranslator(EventStreamTranslator):
     """Events of one answer to deltas: each is the content of the event of its name, or a member of that name."""
 
     ROWS: ClassVar[say.Rows] = _rows("")
@@ -96,21 +95,16 @@ class CodeWhispererTranslator(compiled.TableTranslator):
         """Report the end of an answer without a reason, if all of its calls have stopped."""
         return deltas.by_transport(self._end()) if self._open and not self._writing else []
 
-    def translate(self, frame: Frame) -> list[deltas.Delta]:
-        """Return the deltas of one event."""
-        return [error_of(frame)] if frame.event == "error" else super().translate(frame)
-
-    def _other(self, view: Any, frame: Frame, kind: str, /) -> list[deltas.Delta]:
-        error = exception_in(decode.plain(frame.data)) if 'Exception"' in frame.data else None
-        return report.error(error) if error else super()._other(view, frame, kind)
-
     def _used(
         self, id_: str | None, name: str | None, said: tuple[str, bool], stop: object
     ) -> list[deltas.Delta]:
         """Report a call's start, a piece of its text, its end, or several of these; its id is its slot."""
         told: list[deltas.Delta] = []
-        if id_ is not None and self._names.get(id_, "") != name:
-            told += report.seen(id_, id_, name) if id_ in self._names else report.call_start(id_, id_, name)
+        if id_ is not None and id_ not in self._names:
+            told += report.call_start(id_, id_, name)
+            self._names[id_] = name
+        elif id_ is not None and name not in (None, self._names[id_]):
+            told += report.seen(id_, id_, name)
             self._names[id_] = name
         self._writing.add(id_)
         told += report.piece(id_, said[0], whole=said[1])

@@ -11,18 +11,21 @@
     {"type": "step-start" | "step-finish", …}
     {"type": "finish", …, "payload": {"stepResult": {"reason"}, "output": {"usage"}}}    [DONE]
     {"type": "error", …, "payload": {"error"}}    {"type": "abort" | "tripwire", …, "payload": {"reason", "retry"}}
+    {"text", "steps": [{"toolCalls": [CHUNK], "toolResults": [CHUNK]}], "finishReason", "totalUsage", "tripwire", …}
 
 A run is one turn of several steps. A call is whole in its `tool-call`, with or without pieces before it, and its `args`
 are Mastra's own reading of the pieces, absent where that failed: the client's call without any is dropped. Nothing
 tells the client's tools from the server's but the result: a call with one, or with an error, was executed by the
 server; one that waits for an approval, or is suspended, will be; any other is the client's, which is known when the run
-ends. A tripwire blocks the answer, or takes back the step and has it run again. Chunks of other agents and of workflows
+ends. In the whole run that `/generate` returns, a call without a result that a step follows has failed, and one of a
+suspended run waits for an approval. A tripwire blocks the answer, or takes back the step and has it run again. Chunks of other agents and of workflows
 come inside of chunks; their calls are theirs.
 
-Covers: the stream of Mastra's agents (`/api/agents/NAME/stream`): calls that the server answered in the stream are its
-    own, those that wait for an approval are marked, and others are the client's.
+Covers: the stream of Mastra's agents (`/api/agents/NAME/stream`), and their whole runs (`/generate`): calls that the
+    server answered are its own, those that wait for an approval are marked, and others are the client's.
 Calls: told apart by `toolCallId`; each ends with its result, or when the run ends.
-Source: mastra-ai/mastra, packages/core/src/stream/types.ts (`ChunkType`) and aisdk/v5/transform.ts next to it (2026).
+Source: mastra-ai/mastra, packages/core/src/stream/types.ts (`ChunkType`) and aisdk/v5/transform.ts next to it; base/output.ts
+    (`getFullOutput`), which the server's handler of `generate` returns (2026).
 """
 
 from __future__ import annotations
@@ -93,6 +96,23 @@ class MastraTranslator(compiled.TableTranslator):
         "abort": (say.stop_unless_open(), say.own(_aborted), say.end()),
         "error": (say.own(report.error, at.value("payload.error")),),
     }
+    BODIES: ClassVar[say.Rows] = {
+        "steps": (
+            say.opened("runId"),
+            say.text("text"),
+            say.thought("reasoningText"),
+            say.each(
+                "steps",
+                say.own("_follows"),
+                say.each("toolCalls", say.own("_whole", *_CALL, _OURS)),
+                say.each("toolResults", say.own("_answered", _ID)),
+            ),
+            say.usage("totalUsage"),
+            say.own("_refused"),
+            say.own("_finished", at.value("finishReason"), at.value("tripwire")),
+            say.end(),
+        ),
+    }
     QUIET = frozenset(
         {
             *("text-start", "text-end", "reasoning-start", "reasoning-end", "step-finish", "source", "file"),
@@ -109,16 +129,30 @@ class MastraTranslator(compiled.TableTranslator):
     _kinds: dict[str | None, bool]
     _filled: set[str | None]
     _unread: set[str | None]
+    _waiting: dict[str | None, None]
 
     def _clear(self) -> None:
         self._kinds = {}  # whether the provider executes a call, by its id
         self._filled = set()  # ids of calls with pieces of text
         self._unread = set()  # ids of calls that are whole, without arguments
+        self._waiting = {}  # ids of whole calls without a result
 
     def _steps(self) -> list[deltas.Delta]:
         """Report another step, in which ids may come again."""
         known, self._kinds = self._kinds, {}
         return [deltas.StepBegan(0)] if known else []
+
+    def _follows(self) -> list[deltas.Delta]:
+        """Report another step of a whole run: a call before it that has no result has failed."""
+        return [*self._by_server(), *self._steps()]
+
+    def _by_server(self) -> list[deltas.Delta]:
+        return [delta for id_ in list(self._waiting) for delta in self._answered(id_)]
+
+    def _finished(self, reason: object, tripwire: object) -> list[deltas.Delta]:
+        """Report why a whole run ended; where it is suspended, the server will execute its calls."""
+        told = self._by_server() if reason == "suspended" else []
+        return [*told, *_finished(reason if tripwire is None else "tripwire")]
 
     def _begun(self, id_: str | None, name: str | None, ours: object) -> list[deltas.Delta]:
         """Report the start of a call; its id is its slot."""
@@ -141,6 +175,7 @@ class MastraTranslator(compiled.TableTranslator):
         """Report all of a call, which waits for its result or for the end of the run."""
         server = ours is True or self._kinds.get(id_, False)
         self._kinds[id_] = server
+        self._waiting[id_] = None
         *told, _ = report.whole_call(id_, id_, name, text, "server" if server else "function")
         if text or id_ in self._filled:
             return [*told, deltas.CallClosed(0, id_, None, waits=True)]
@@ -157,6 +192,7 @@ class MastraTranslator(compiled.TableTranslator):
     def _answered(self, id_: str | None) -> list[deltas.Delta]:
         """Report the result of a call, or its error: the server executed it."""
         self._unread.discard(id_)
+        self._waiting.pop(id_, None)
         if id_ not in self._kinds:
             return report.answered(id_)
         return [deltas.CallSeen(0, id_, None, id_, None, "server"), *report.closed(id_)]

@@ -9,9 +9,10 @@ r"""Snowflake Cortex's own completions (`/api/v2/cortex/inference:complete`): ch
     BLOCK is {"type": "text", "text"}, or {"type": "tool_use", "tool_use": {"tool_use_id", "name", "input"}}
 
 A delta may have the members of its block itself (`"type": "tool_use", "tool_use_id", "name", "input"`); the list then only
-repeats them. A call begins where its id or its name is, and its pieces have no label: they belong to the call that began
-last. Nothing ends a call, and there is no finish reason: the message is over with the counts of its last chunk, which
-are empty before. Models that count in every chunk (Mistral's) call no tools, and their streams just end.
+repeats them. A call begins where its id or its name is, and its pieces have no label, or the same: they belong to the
+call that began last. Nothing ends a call (a call without any text may lack it, whatever follows), and there is no finish
+reason: the message is over with the counts of its last chunk, which are empty before. Models that count in every chunk
+(Mistral's) call no tools, and their streams just end.
 
 Covers: Snowflake Cortex's `inference:complete`, streamed and whole: calls in blocks of a chunk like chat's. Its other
     addresses (`/api/v2/cortex/v1/…`) are `chat-completions` and `anthropic`.
@@ -22,7 +23,7 @@ Source: Snowflake documentation, "Cortex LLM REST API", tool calling; langchain-
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Union
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
@@ -66,21 +67,28 @@ class SnowflakeCortexTranslator(compiled.TableTranslator):
     DONE_ENDS = True
 
     _n_calls: int
+    _filled: bool
+    _last: tuple[Union[str, None], Union[str, None]]
     _uncounted: bool
 
     def _clear(self) -> None:
         self._n_calls = 0
+        self._last = None, None  # id and name of the last call
+        self._filled = False  # a piece of the last call's text came
         self._uncounted = False  # a chunk had no counts: they come at the end
 
     def _piece(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report the start of a call, or a piece of the one that began last; its number is its slot."""
-        if id_ is not None or name is not None:
-            before = report.closed(self._n_calls, final=False) if self._n_calls else []
+        begins = id_ is not None or name is not None
+        if begins and (id_ is None or (id_, name or self._last[1]) != self._last):
+            before = report.closed(self._n_calls, final=False) if self._filled else []
             self._n_calls += 1
+            self._filled, self._last = bool(text), (id_, name)
             told = [*before, *report.call_start(self._n_calls, id_, name)]
             return told + report.piece(self._n_calls, text)
         if text and not self._n_calls:
             return report.unknown()
+        self._filled = self._filled or bool(text)
         return report.piece(self._n_calls, text)
 
     def _whole(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
