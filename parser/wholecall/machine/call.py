@@ -166,15 +166,3 @@ class Call(CallText):
             self.note("permitted")
         for labels in (self.aliases, self.indices, self.flags):
             labels.clear()
-
-
-class Overflow(Call):
-    """The one call that represents all beyond the limit; `n_calls` counts them."""
-
-    n_calls: int
-
-    __slots__ = tuple(__annotations__)
-
-    def __init__(self, turn: int, choice: int, kind: Kind) -> None:
-        super().__init__(turn, choice, kind)
-        self.n_calls = 0

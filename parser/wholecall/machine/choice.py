@@ -23,7 +23,7 @@ from wholecall.deltas import Index
 from wholecall.limits import Limits
 from wholecall.machine.answer import Answer, OutputWanted
 from wholecall.machine.budget import Budget
-from wholecall.machine.call import Call, Overflow
+from wholecall.machine.call import Call
 from wholecall.machine.content import Content
 from wholecall.machine.evidence import Evidence
 from wholecall.machine.public_ids import PublicIds
@@ -85,7 +85,8 @@ class Choice(Evidence):
         options: the caller's wishes.
         response: the wire's id of the answer, None if it has none.
         calls: in order of first appearance; `n_numbered` of them exist for users.
-        overflow: the one call that represents all beyond `Limits.max_calls`, None if there are none.
+        overflow: the one call that represents all beyond `Limits.max_calls`, None if there are none; `n_overflow`
+            counts them.
         labels, slots: which calls are found by a label, and which by a slot.
         ids: the public ids that are taken.
         content: what the choice says besides calls.
@@ -104,7 +105,8 @@ class Choice(Evidence):
     budget: Budget
     calls: list[Call]
     n_numbered: int
-    overflow: Overflow | None
+    overflow: Call | None
+    n_overflow: int
     labels: LabelTable
     slots: SlotTable
     ids: PublicIds
@@ -133,7 +135,7 @@ class Choice(Evidence):
         self.answer = None if options.wanted is None else Answer()
         self.ended = self.replaced = self.holed = False
         self.reason = self.provider_reason = None
-        self.n_numbered = self.step = 0
+        self.n_overflow = self.n_numbered = self.step = 0
         self.anomalies, self.cancelled = set(), {}
         self.emitted, self.waiting = [], []
 
@@ -226,14 +228,13 @@ class Choice(Evidence):
             self.disable_fast_path(call)
 
     def _overflow(self, kind: Kind, limit: int) -> Call:
-        overflow = self.overflow
-        if overflow is None:
-            overflow = self.overflow = Overflow(self.turn, self.number, kind)
-            self.calls.append(overflow)
-            self.materialise(overflow)
-            overflow.refuse("too_many_calls", f"beyond the limit of {limit}")
-        overflow.n_calls += 1
-        return overflow
+        self.n_overflow += 1
+        if self.overflow is None:
+            self.overflow = Call(self.turn, self.number, kind)
+            self.overflow.refuse("too_many_calls", f"beyond the limit of {limit}")
+            self.calls.append(self.overflow)
+            self.materialise(self.overflow)
+        return self.overflow
 
     # Labels.
 

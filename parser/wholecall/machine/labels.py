@@ -197,8 +197,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
             record.doubtful = True
     if opens:
         call = choice.open(delta.kind, tentative=record.doubtful, id=delta.id)
-    is_beyond = call is choice.overflow
-    return call if is_beyond else _learnt(choice, call, delta)
+    return call if call is choice.overflow else _learnt(choice, call, delta)
 
 
 def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) -> bool:

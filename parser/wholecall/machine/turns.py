@@ -18,7 +18,7 @@ from wholecall.calls.output.turns import Turn
 from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
 from wholecall.machine import accounts, answers, endings, routes, settling
 from wholecall.machine.budget import Budget
-from wholecall.machine.call import Call, Overflow
+from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Options, Outbox
 from wholecall.machine.sameness import Told
 from wholecall.machine.turn import TurnState
@@ -94,7 +94,6 @@ class Turns:
             TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
             Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._options),
             Call: lambda: Call(0, 0, "function"),
-            Overflow: lambda: Overflow(0, 0, "function"),
             Budget: lambda: Budget(limits),
         }
 

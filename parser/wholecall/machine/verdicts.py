@@ -131,7 +131,7 @@ def _objection(choice: Choice, call: Call, ended: Ending) -> tuple[DropReason, s
 
 
 def _limit_detail(choice: Choice, call: Call) -> str:
-    return f"{choice.overflow.n_calls} calls {call.detail}" if call is choice.overflow else call.detail
+    return f"{choice.n_overflow} calls {call.detail}" if call is choice.overflow else call.detail
 
 
 def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
