@@ -95,7 +95,7 @@ def test_a_choice_beyond_the_limit_says_why_and_keeps_nothing() -> None:
     assembler = Assembler(Policy(), Limits(max_total_arguments_bytes=1000))
     for _ in range(40):
         assembler.advance([at(None, "x" * 50, "c", "f")])
-    record = assembler.turns[0].choices[0].record
+    record = assembler.turns[0].choices[0].labels.record
     assembler.advance([CALLS, END])
     drops = [event for event in assembler.take() if isinstance(event, ToolCallDropped)]
 

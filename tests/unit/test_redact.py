@@ -11,7 +11,7 @@ from zlib import crc32
 import pytest
 
 from tests.support import corpora
-from wholecall import BadRecording, ToolCall
+from wholecall import BadRecording, ServerToolCall, ToolCall
 from wholecall.cli import main
 from wholecall.recordings import Recording, Request, read
 from wholecall.recordings.model import Chunk
@@ -579,3 +579,36 @@ class TestFields:
     def test_names_of_models_stay(self, model: str) -> None:
         """A path of words is not a key."""
         assert model.encode() in redacted(sse({**chunk(content="x"), "model": model}))
+
+
+class TestCallsInStrings:
+    """JSON about calls in a string: names stay, or are replaced everywhere alike; arguments are never shown."""
+
+    @pytest.mark.parametrize(
+        "name", ["coze/requires-an-action", "coze/parallel-calls", "dify/single-call", "dify/parallel-calls"]
+    )
+    @pytest.mark.parametrize("names", [False, True])
+    def test_no_argument_is_shown(self, name: str, names: bool) -> None:
+        """The calls of the redacted stream have other members and values, and other names only on request."""
+        data = (corpora.CORPORA / "recordings" / f"{name}.sse").read_bytes()
+        before, after = calls_of(data), calls_of(redacted(data, names=names))
+
+        assert (len(before), not names) == (
+            len(after),
+            [one[0] for one in before] == [one[0] for one in after],
+        )
+        assert [] == [
+            word
+            for _, text in before
+            for word in re.findall("[A-Za-z]{2,}", text)
+            if word not in ("true", "false", "null")
+            and word.encode() in b"".join(text.encode() for _, text in after)
+        ]
+
+
+def calls_of(data: bytes) -> list[tuple[str, str]]:
+    """Return the name and the argument text of each call of a stream."""
+    events = replay(recorded(data))
+    return [
+        (event.name, event.raw_arguments) for event in events if isinstance(event, (ToolCall, ServerToolCall))
+    ]

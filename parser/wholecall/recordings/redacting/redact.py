@@ -25,7 +25,7 @@ from wholecall.framing.opening import sniff
 from wholecall.recordings import replay, secrets
 from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.recordings.redacting import rules
-from wholecall.recordings.redacting.leaves import Leaf, Messages, Region, scan_lines
+from wholecall.recordings.redacting.leaves import Leaf, Messages, Region, scan_lines, scan_value
 from wholecall.recordings.redacting.letters import Alphabets, Field, Letters, respelled
 from wholecall.recordings.redacting.texts import Text, texts_of
 from wholecall.recordings.timeline.steps import Step, timeline
@@ -49,6 +49,7 @@ _WORDS = frozenset(
         "usage",
     ]
 )
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LABELS = frozenset({"id", "name", "namespace", "model"})
 
 
@@ -172,6 +173,8 @@ class _Stream:
         self._alphabets = alphabets
         self._redaction = redaction
         self._spared = spared
+        changes = (change for step in steps for change in step.changes)
+        self._tools = {change.name for change in changes if change.name is not None}
         self._members: dict[str, None] = {}  # the names of members whose strings were replaced
 
     def members(self) -> list[str]:
@@ -231,6 +234,10 @@ class _Stream:
             return letters.number(text)
         if leaf.deep or leaf.bare or leaf.is_key:
             return letters.plain(text)
+        if (described := self._described(leaf, free)) is not None:
+            return described
+        if rules.is_named(leaf.key):
+            return ";".join(map(letters.plain, text.split(";")))
         if kept := rules.named_type(leaf.key, leaf.around, text):
             return text[:kept] + letters.plain(text[kept:])
         if leaf.key == "jsonPath":
@@ -241,6 +248,48 @@ class _Stream:
         if _is_arguments(leaf) and text not in free:
             return letters.arguments(text)
         return text if self._redaction.keep_text and rules.is_text(leaf.key) else letters.plain(text)
+
+    def _described(self, leaf: Leaf, free: set[str]) -> str | None:
+        """Return the substitute of a string that is a JSON object about calls of the stream; None for any other.
+
+        Such are a call, `{"name": "tide", "arguments": {…}}` (Coze), and arguments by tools, `{"tide": {…}}` (Dify).
+        """
+        members = _members_of(leaf.text)
+        if members and members.keys() <= self._tools:
+            return self._by_tool(leaf.text, members)
+        if _decoded(members.get("name")) not in self._tools:
+            return None
+        region = Region(bytearray(leaf.text.encode("utf-8", "surrogateescape")))
+        for inner in scan_value(region, leaf.frame):
+            if inner.text and not self._is_kept(inner):
+                _put(inner, self._alone(inner, free))
+        return region.data.decode("utf-8", "surrogateescape")
+
+    def _by_tool(self, text: str, members: dict[str, str]) -> str:
+        """Return an object of arguments by the names of tools with other letters in the arguments."""
+        names, letters = self._alphabets.of("name"), self._alphabets.of("argument")
+        parts, end = [], 0
+        for name, raw in members.items():
+            at = text.index(raw, text.index(name, end) + len(name))
+            before = text[end:at]
+            parts.append(before.replace(name, names.plain(name)) if self._redaction.names else before)
+            parts.append(letters.arguments(raw))
+            end = at + len(raw)
+        return "".join([*parts, text[end:]])
+
+
+def _members_of(text: str) -> dict[str, str]:
+    """Return the members of a JSON object with their values as texts, none if it is no object."""
+    if text[:1] != "{":
+        return {}
+    try:
+        return {name: bytes(raw).decode() for name, raw in _OBJECT.decode(text).items()}
+    except (msgspec.MsgspecError, UnicodeError):
+        return {}
+
+
+def _decoded(raw: str | None) -> Any:
+    return None if raw is None else msgspec.json.decode(raw)
 
 
 def _member(leaf: Leaf) -> str:

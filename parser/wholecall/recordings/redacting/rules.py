@@ -48,6 +48,7 @@ _NAMES = frozenset(
         "tool_name",
         "toolName",
         "toolCallName",
+        "tool_call_name",
         "function_name",
         "function",
         "namespace",
@@ -138,7 +139,7 @@ _NUMBERED = frozenset(
 _WORD = re.compile(r"(?=.{0,80}\Z)[^\W\d]*(?:[.:/@-][^\W\d]+)*(?: [^\W\d]+){0,2}")
 _NUMBERED_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]<>-]*(?: [\w.-]+){0,2}")
 _NUMBER = re.compile(r"[0-9.]*")
-_NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
+_NAME = re.compile(r"\s*[\w.:/@$;-]*\s*")  # several, in Dify's steps: `tide;ports`
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
 
 
