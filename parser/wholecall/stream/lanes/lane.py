@@ -32,7 +32,7 @@ from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta, Turn
 from wholecall.calls.output.turns import Reasoning, Turn
 from wholecall.calls.tools.misfit import Coerced, Misfit
 from wholecall.deltas import Delta, Piecewise, Run, UsageSeen
-from wholecall.dialects import decode, labels, reasons
+from wholecall.dialects import decode, reasons
 from wholecall.framing.base import CR
 from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
@@ -49,7 +49,7 @@ from wholecall.stream.lanes.rows import (
     something,
 )
 from wholecall.stream.lanes.texts import is_text
-from wholecall.stream.lanes.words import CRLF, Asked
+from wholecall.stream.lanes.words import CRLF, Asked, is_id, is_name
 from wholecall.stream.payloads import is_of_fields, quick_text
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that differ from their class
@@ -503,10 +503,12 @@ class Lane:
     # Calls.
 
     def _begin(self, id: str | None, name: str, extra: dict[str, Any] | None = None) -> LaneCall | None:
-        """Begin a call; return None if there are too many, if its id is taken, or if no tool has its name."""
+        """Begin a call; return None if there are too many, if its labels are odd or taken, or if no tool has its name."""
         most, tools = self._limits.max_calls, self._tools
         public = id or f"call_0_0_{len(self.calls)}"
         if public in self._ids or (most is not None and len(self.calls) >= most):
+            return None
+        if not is_name(name) or not is_id(public):
             return None
         if tools is not None and name not in tools:
             return None
@@ -556,7 +558,7 @@ class Lane:
         begun: list[tuple[LaneCall, str]] = []
         for (id, name, text), extra in zip(wanted, extras, strict=False):
             call = self._begin(id, name, extra)
-            if call is None or labels.id_label(id) is None or decode.is_blank(text):
+            if call is None or decode.is_blank(text):
                 return False
             begun.append((call, text))
             events.append(ToolCallStarted(0, 0, call.index, id, name, "function"))

@@ -29,7 +29,7 @@ from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import AT_ONCE, Act, Lane, SdkPiece, no_more
 from wholecall.stream.lanes.rows import Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_events
-from wholecall.stream.lanes.words import Asked, Counts, Id, Name, NoList, Word
+from wholecall.stream.lanes.words import Asked, Counts, Id, NoList, Word, is_id
 
 _NAMED: Final = "event: "
 _NO_PIECE: Final = "event: none\n"  # no event begins so
@@ -58,9 +58,9 @@ class _Reasoning(msgspec.Struct, gc=False, tag="reasoning"):
 
 
 class _Call(msgspec.Struct, gc=False, tag="function_call"):
-    id: Id
-    call_id: Id
-    name: Name
+    id: Word
+    call_id: Word
+    name: Word
     arguments: msgspec.Raw
     status: Union[Literal["in_progress", "completed"], None] = None
     namespace: None = None
@@ -138,7 +138,7 @@ class _Done(_Event, gc=False, kw_only=True, tag="response.output_item.done"):
 
 class _ArgumentsDone(_Event, gc=False, kw_only=True, tag="response.function_call_arguments.done"):
     output_index: _Index
-    item_id: Id
+    item_id: Word
     arguments: Word
     name: Any = None
     call_id: None = None
@@ -329,7 +329,7 @@ class ResponsesLane(Lane):
             self._take_speech(item, events) for item in others
         ):
             return False
-        if any(item.status == "in_progress" or labels.id_label(item.id) is None for item in calls):
+        if any(item.status == "in_progress" or not is_id(item.id) for item in calls):
             return False
         wanted = [(item.call_id, item.name, decode.string_text(item.arguments)) for item in calls]
         extras = [{"item_id": item.id} for item in calls]
@@ -371,11 +371,7 @@ class ResponsesLane(Lane):
         return self._opens(self.text, (TextPiece, "text", None), Lane.say)
 
     def _call_added(self, item: _Call, index: int) -> bool:
-        if (
-            labels.id_label(item.id) is None
-            or labels.id_label(item.call_id) is None
-            or bytes(item.arguments) != b'""'
-        ):
+        if not is_id(item.id) or bytes(item.arguments) != b'""':
             return False
         call = self._begin(item.call_id, item.name, {"item_id": item.id})
         if call is None:
