@@ -25,7 +25,7 @@ from wholecall.framing.frame import Frame
 from wholecall.stream.lanes import words
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
 from wholecall.stream.lanes.rows import LaneCall, Row, Source
-from wholecall.stream.lanes.texts import is_unread, named_events
+from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 
 _NAMED: Final = "event: "
 _PIECE: Final = "event: content_block_delta\ndata: "
@@ -180,8 +180,10 @@ class AnthropicLane(Lane):
         return events and [event.removeprefix(_PIECE) for event in events]
 
     def _frame(self, text: str) -> Frame:
-        name, between, data = text.partition("\ndata: ")
-        return Frame(name[len(_NAMED) :], data) if between else Frame("content_block_delta", text)
+        return named_event(text) or Frame("content_block_delta", text)
+
+    def _alone(self, text: str) -> Frame | None:
+        return named_event(text)
 
     def _in_common(self, row: Row, translator: AnthropicTranslator) -> Piecewise:
         of = translator.goes_on(*row.label)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import repeat
 from typing import Any, ClassVar, Final, Union
 
@@ -193,8 +193,8 @@ class Lane:
             self.held = rest
             return events  # as most pieces come
         first = text.removeprefix(self._prefix)
-        is_one = len(first) != len(text) or (not self._prefix and text)
-        if is_one and not rest and "\n" not in first and "\r" not in first:
+        is_piece = len(first) != len(text) or (not self._prefix and text)
+        if is_piece and not rest and "\n" not in first and "\r" not in first:
             piece = self._more(self, first, 0)
             if piece is not None and (not piece or self._act(self, piece, events)):
                 self._number += self._is_numbered
@@ -204,14 +204,22 @@ class Lane:
                 return events  # nearly always, where each event comes alone
             self.mark()
             taken = self._take(self._frame(first), events)
-        elif self._has_rows and (not rest or self._is_held(rest, n)) and self._take_row(text, events):
+        elif (
+            is_piece
+            and self._has_rows
+            and (not rest or self._is_held(rest, n))
+            and self._take_row(text, events)
+        ):
             self.held = rest
             return events
         else:
             self.mark()
             text = text.replace("\r\n", "\n") if self.between == CRLF else text
             odd = "\r" in text or (rest and not self._is_held(rest, n))
-            taken = not odd and self._take_all(text if end else "", events)
+            frame = None if odd else self._alone(text)
+            taken = not odd and (
+                self._take_all(text if end else "", events) if frame is None else self._take(frame, events)
+            )
         if not taken:
             return None
         self.held = rest
@@ -362,7 +370,10 @@ class Lane:
             lines = rest.replace(b"\r\n", b"\n")
             if lines.find(b"\n\n") >= 0:
                 return False
-        if lines.count(b"\n", 0, -1) >= self._n_lines or CR in lines:
+        end = lines.find(b"\n")  # finding is ten times faster than counting
+        if self._n_lines > 1 and end >= 0:
+            end = lines.find(b"\n", end + 1)
+        if 0 <= end < len(lines) - 1 or CR in lines:
             return False
         n = len(rest)
         return rest.startswith(self._begins[:n]) and (n <= _LONGEST_FRAME or n <= _LONGEST_SHARE * n_read)
@@ -378,6 +389,10 @@ class Lane:
     @abstractmethod
     def _take(self, frame: Frame, events: list[Event[Any]], /) -> bool:
         """Take a frame that does not continue the same text, and add its events; return False if it is odd."""
+
+    def _alone(self, _text: str, /) -> Frame | None:
+        """Return the frame of an event that comes alone and has a name, None for any other text."""
+        return None
 
     # The log.
 
@@ -484,14 +499,14 @@ class Lane:
         """Take pieces of text."""
         self.text.add("".join(pieces))
         if self._shows:
-            events += [TextDelta(0, 0, piece) for piece in pieces]
+            events += map(partial(TextDelta, 0, 0), pieces)
         return True
 
     def think_all(self, pieces: list[str], events: list[Event[Any]]) -> bool:
         """Take pieces of the latest block of reasoning."""
         self.thoughts[-1].add("".join(pieces))
         if self._shows:
-            events += [ReasoningDelta(0, 0, piece) for piece in pieces]
+            events += map(partial(ReasoningDelta, 0, 0), pieces)
         return True
 
     def _begin_thought(self) -> Thought:
@@ -545,7 +560,7 @@ class Lane:
             return False
         call.add_all(pieces, text)
         if self._shows:
-            events += [ArgumentsDelta(0, 0, call.index, piece) for piece in pieces]
+            events += map(partial(ArgumentsDelta, 0, 0, call.index), pieces)
         return True
 
     def _take_calls(

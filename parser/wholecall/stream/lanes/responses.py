@@ -28,7 +28,7 @@ from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import AT_ONCE, Act, Lane, SdkPiece, no_more
 from wholecall.stream.lanes.rows import Row, Source
-from wholecall.stream.lanes.texts import is_unread, named_events
+from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 from wholecall.stream.lanes.words import Asked, Counts, Id, NoList, Word, is_id
 
 _NAMED: Final = "event: "
@@ -239,29 +239,33 @@ class ResponsesLane(Lane):
         return events and (event.removeprefix(self._prefix) for event in events)
 
     def _take_row(self, block: str, events: list[Event[Any]]) -> bool:
+        if self._more is no_more:
+            return False
         texts = block[len(self._prefix) :].split(f"\n\n{self._prefix}")
         data = "".join(texts)
-        if self._more is no_more or not block.startswith(self._prefix) or "\n" in data or "\r" in data:
+        if "\n" in data or "\r" in data:
             return False
+        _, run, item = self._label
+        number = self._number
+        pieces: list[str] = []
         try:
-            read = [_piece(text) for text in texts]
+            for event in map(_piece, texts):
+                if event.sequence_number != number or event.run != run or event.item_id != item:
+                    return False
+                pieces.append(event.delta)
+                number += 1
         except decode.UNREADABLE:
             return False
-        n, number, (_, run, item) = len(read), self._number, self._label
-        pieces = [event.delta for event in read]
-        if (
-            [event.sequence_number for event in read] != [*range(number, number + n)]
-            or [event.item_id for event in read].count(item) != n
-            or [event.run for event in read].count(run) != n
-            or not AT_ONCE[self._act](self, pieces, events)
-        ):
+        if not AT_ONCE[self._act](self, pieces, events):
             return False
-        self._number += n
+        self._number = number
         return True
 
     def _frame(self, text: str) -> Frame:
-        name, between, data = text.partition("\ndata: ")
-        return Frame(name[len(_NAMED) :], data) if between else Frame("", text)
+        return named_event(text) or Frame("", text)
+
+    def _alone(self, text: str) -> Frame | None:
+        return named_event(text)
 
     def _in_common(self, row: Row, translator: ResponsesTranslator) -> Piecewise:
         translator.expect(row.number)
