@@ -182,9 +182,6 @@ class AnthropicLane(Lane):
     def _frame(self, text: str) -> Frame:
         return named_event(text) or Frame("content_block_delta", text)
 
-    def _alone(self, text: str) -> Frame | None:
-        return named_event(text)
-
     def _in_common(self, row: Row, translator: AnthropicTranslator) -> Piecewise:
         of = translator.goes_on(*row.label)
         assert of is not None  # the block is of a known type

@@ -48,13 +48,12 @@ from wholecall.stream.lanes.rows import (
     size_of,
     something,
 )
-from wholecall.stream.lanes.texts import is_text
+from wholecall.stream.lanes.texts import is_text, named_event
 from wholecall.stream.lanes.words import CRLF, Asked, is_id, is_name
 from wholecall.stream.payloads import is_of_fields, quick_text
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that differ from their class
-# Bytes of an incomplete event, which are copied at each read: at least this many, and up to this multiple of the
-# read's.
+# Bytes of an incomplete event, copied at each read: at least this many, and up to this multiple of the read's.
 _LONGEST_FRAME: Final = 4096
 _LONGEST_SHARE: Final = 64
 # From this many pieces in one read, and this many reads with nothing else in them, the machine is faster: it takes many
@@ -193,8 +192,8 @@ class Lane:
             self.held = rest
             return events  # as most pieces come
         first = text.removeprefix(self._prefix)
-        is_piece = len(first) != len(text) or (not self._prefix and text)
-        if is_piece and not rest and "\n" not in first and "\r" not in first:
+        is_one = len(first) != len(text) or (not self._prefix and text)
+        if is_one and not rest and "\n" not in first and "\r" not in first:
             piece = self._more(self, first, 0)
             if piece is not None and (not piece or self._act(self, piece, events)):
                 self._number += self._is_numbered
@@ -204,22 +203,14 @@ class Lane:
                 return events  # nearly always, where each event comes alone
             self.mark()
             taken = self._take(self._frame(first), events)
-        elif (
-            is_piece
-            and self._has_rows
-            and (not rest or self._is_held(rest, n))
-            and self._take_row(text, events)
-        ):
+        elif self._has_rows and (not rest or self._is_held(rest, n)) and self._take_row(text, events):
             self.held = rest
             return events
         else:
             self.mark()
             text = text.replace("\r\n", "\n") if self.between == CRLF else text
             odd = "\r" in text or (rest and not self._is_held(rest, n))
-            frame = None if odd else self._alone(text)
-            taken = not odd and (
-                self._take_all(text if end else "", events) if frame is None else self._take(frame, events)
-            )
+            taken = not odd and self._take_all(text if end else "", events)
         if not taken:
             return None
         self.held = rest
@@ -231,6 +222,8 @@ class Lane:
 
     def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
         """Take whole events; return False if one of them is odd, or if the machine reads such input faster."""
+        if self._n_lines > 1 and not block.startswith(self._prefix) and (frame := named_event(block)):
+            return self._take(frame, events)
         texts = self._texts(block) if block else ()
         if texts is None or self._n_full >= _MOST_FULL:
             return False
@@ -370,9 +363,7 @@ class Lane:
             lines = rest.replace(b"\r\n", b"\n")
             if lines.find(b"\n\n") >= 0:
                 return False
-        end = lines.find(b"\n")  # finding is ten times faster than counting
-        if self._n_lines > 1 and end >= 0:
-            end = lines.find(b"\n", end + 1)
+        end = lines.find(b"\n", lines.find(b"\n") + 1 if self._n_lines > 1 else 0)  # counting would be slow
         if 0 <= end < len(lines) - 1 or CR in lines:
             return False
         n = len(rest)
@@ -389,10 +380,6 @@ class Lane:
     @abstractmethod
     def _take(self, frame: Frame, events: list[Event[Any]], /) -> bool:
         """Take a frame that does not continue the same text, and add its events; return False if it is odd."""
-
-    def _alone(self, _text: str, /) -> Frame | None:
-        """Return the frame of an event that comes alone and has a name, None for any other text."""
-        return None
 
     # The log.
 
@@ -521,14 +508,11 @@ class Lane:
         """Begin a call; return None if there are too many, if its labels are odd or taken, or if no tool has its name."""
         most, tools = self._limits.max_calls, self._tools
         public = id or f"call_0_0_{len(self.calls)}"
-        if public in self._ids or (most is not None and len(self.calls) >= most):
+        if public in self._ids or not (is_id(public) and is_name(name)):
             return None
-        if not is_name(name) or not is_id(public):
+        if (most is not None and len(self.calls) >= most) or (tools is not None and name not in tools):
             return None
-        if tools is not None and name not in tools:
-            return None
-        if self.calls:
-            self._n_arguments += self.calls[-1].size
+        self._n_arguments += self.calls[-1].size if self.calls else 0
         call = LaneCall(len(self.calls), id, name, extra)
         self._places.append((self.text.size, call))
         self._ids.add(public)

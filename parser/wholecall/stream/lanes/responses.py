@@ -187,6 +187,7 @@ _EVENTS: Any = (
     *(msgspec.defstruct("_Silent", (), bases=(_Quiet,), tag=f"response.{kind}", gc=False) for kind in _QUIET),
 )
 _any: Any = msgspec.json.Decoder(reduce(or_, _EVENTS)).decode
+_TAGS: Final = {kind: kind.__struct_config__.tag for kind in _EVENTS}
 # The events that report a call, or are checked against earlier ones: nothing in them is unread.
 _READ: Final = frozenset({_Completed, _ArgumentsDone})
 
@@ -239,7 +240,7 @@ class ResponsesLane(Lane):
         return events and (event.removeprefix(self._prefix) for event in events)
 
     def _take_row(self, block: str, events: list[Event[Any]]) -> bool:
-        if self._more is no_more:
+        if self._more is no_more or not block.startswith(self._prefix):
             return False
         texts = block[len(self._prefix) :].split(f"\n\n{self._prefix}")
         data = "".join(texts)
@@ -263,9 +264,6 @@ class ResponsesLane(Lane):
 
     def _frame(self, text: str) -> Frame:
         return named_event(text) or Frame("", text)
-
-    def _alone(self, text: str) -> Frame | None:
-        return named_event(text)
 
     def _in_common(self, row: Row, translator: ResponsesTranslator) -> Piecewise:
         translator.expect(row.number)
@@ -297,7 +295,7 @@ class ResponsesLane(Lane):
             return not self._log and self._take_whole(frame, events)
         kind = type(event)
         is_next = event.sequence_number == self._number and not self._is_whole
-        if not is_next or frame.event not in ("", kind.__struct_config__.tag):
+        if not is_next or frame.event not in ("", _TAGS[kind]):
             return False
         is_call = kind in _READ or (kind in (_Added, _Done) and type(event.item) is _Call)
         if not is_call and is_unread(frame):
@@ -306,10 +304,11 @@ class ResponsesLane(Lane):
         if not self._keep(frame):
             return False
         self._number += 1
-        if issubclass(kind, _Quiet):
-            self._goes_on(*goes_on)
-            return bool(self.id)
-        return self._TAKE[kind](self, event, events)
+        take = self._TAKE.get(kind)
+        if take is not None:
+            return take(self, event, events)
+        self._goes_on(*goes_on)
+        return bool(self.id)
 
     def _take_whole(self, frame: Frame, events: list[Event[Any]]) -> bool:
         """Take a whole response."""
