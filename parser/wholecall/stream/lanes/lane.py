@@ -508,7 +508,7 @@ class Lane:
         """Begin a call; return None if there are too many, if its labels are odd or taken, or if no tool has its name."""
         most, tools = self._limits.max_calls, self._tools
         public = id or f"call_0_0_{len(self.calls)}"
-        if public in self._ids or not (is_id(public) and is_name(name)):
+        if public in self._ids or not is_name(name) or (id and not is_id(id)):
             return None
         if (most is not None and len(self.calls) >= most) or (tools is not None and name not in tools):
             return None
