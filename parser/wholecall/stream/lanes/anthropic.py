@@ -25,7 +25,7 @@ from wholecall.framing.frame import Frame
 from wholecall.stream.lanes import words
 from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
 from wholecall.stream.lanes.rows import LaneCall, Row, Source
-from wholecall.stream.lanes.texts import is_unread, named_events
+from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 
 _NAMED: Final = "event: "
 _PIECE: Final = "event: content_block_delta\ndata: "
@@ -47,8 +47,8 @@ class _MessageStart(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="m
 
 class _Block(msgspec.Struct, gc=False):
     type: Literal["text", "thinking", "tool_use"]
-    id: Union[words.Id, None] = None
-    name: Union[words.Name, None] = None
+    id: Union[str, None] = None
+    name: Union[str, None] = None
     input: Union[Annotated[dict[str, Any], msgspec.Meta(max_length=0)], None] = None
     text: words.Nothing = None
     thinking: words.Nothing = None
@@ -113,8 +113,8 @@ class _Whole(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     citations: words.NoList = None
     thinking: Union[str, None] = None
     signature: Union[words.Word, None] = None
-    id: Union[words.Id, None] = None
-    name: Union[words.Name, None] = None
+    id: Union[str, None] = None
+    name: Union[str, None] = None
     input: msgspec.Raw = decode.NO_TEXT
     caller: Union[dict[str, Any], None] = None
 
@@ -180,8 +180,7 @@ class AnthropicLane(Lane):
         return events and [event.removeprefix(_PIECE) for event in events]
 
     def _frame(self, text: str) -> Frame:
-        name, between, data = text.partition("\ndata: ")
-        return Frame(name[len(_NAMED) :], data) if between else Frame("content_block_delta", text)
+        return named_event(text) or Frame("content_block_delta", text)
 
     def _in_common(self, row: Row, translator: AnthropicTranslator) -> Piecewise:
         of = translator.goes_on(*row.label)
@@ -239,7 +238,7 @@ class AnthropicLane(Lane):
             self._begin_thought().signature = block.signature
             return bool(block.thinking) and self.think(block.thinking or "", events)
         text = decode.wire_text(block.input)
-        if block.id is None or labels.id_label(block.id) is None or not block.name or decode.is_blank(text):
+        if not block.id or not block.name or decode.is_blank(text):
             return False
         if not self._tell(events):
             return False
@@ -280,7 +279,7 @@ class AnthropicLane(Lane):
         return True
 
     def _call_start(self, block: _Block) -> bool:
-        if block.id is None or labels.id_label(block.id) is None or not block.name or block.input is None:
+        if not block.id or not block.name or block.input is None:
             return False
         call = self._begin(block.id, block.name, None if block.caller is None else {"caller": block.caller})
         if call is None:

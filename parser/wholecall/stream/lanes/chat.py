@@ -30,14 +30,14 @@ from wholecall.stream.lanes.texts import data_of, is_unread
 
 
 class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: Union[words.Name, Literal[""], None] = None
+    name: Union[str, None] = None
     arguments: Union[str, None] = None
 
 
 class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     index: Annotated[int, msgspec.Meta(ge=0)]
     function: _Function
-    id: Union[words.Id, Literal[""], None] = None
+    id: Union[str, None] = None
     type: Union[Literal["function", ""], None] = None
 
 
@@ -107,12 +107,12 @@ class _First(_Chunk, gc=False, forbid_unknown_fields=True):
 
 
 class _BodyFunction(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: words.Name
+    name: words.Word
     arguments: words.Word
 
 
 class _BodyCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    id: words.Id
+    id: words.Word
     function: _BodyFunction
     type: Union[Literal["function"], None] = None
 
@@ -401,7 +401,7 @@ class ChatLane(Lane):
         """Take the head of a new call, or a piece of the latest one."""
         function = entry.function
         if entry.index == len(self.calls):
-            if not function.name or entry.id is None or id_label(entry.id) is None:
+            if not function.name or not entry.id:
                 return False
             call = self._begin(entry.id, function.name)
         elif entry.index == len(self.calls) - 1 and function.arguments and not (entry.id or function.name):

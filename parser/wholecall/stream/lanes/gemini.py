@@ -23,13 +23,13 @@ from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import Lane, no_more
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import data_of, is_unread
-from wholecall.stream.lanes.words import Counts, Id, Name, Word
+from wholecall.stream.lanes.words import Counts, Word
 
 
 class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: Name
+    name: Word
     args: msgspec.Raw = decode.NO_TEXT
-    id: Union[Id, None] = None
+    id: Union[Word, None] = None
 
 
 class _Part(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -135,7 +135,7 @@ class GeminiLane(Lane):
         wanted = part.functionCall
         assert wanted is not None
         text, seal = decode.wire_text(wanted.args), part.thoughtSignature
-        if decode.is_blank(text) or (wanted.id is not None and labels.id_label(wanted.id) is None):
+        if decode.is_blank(text):
             return False
         call = self._begin(wanted.id, wanted.name, None if seal is None else {"thoughtSignature": seal})
         self._more = no_more

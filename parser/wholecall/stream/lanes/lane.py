@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import repeat
 from typing import Any, ClassVar, Final, Union
 
@@ -32,7 +32,7 @@ from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta, Turn
 from wholecall.calls.output.turns import Reasoning, Turn
 from wholecall.calls.tools.misfit import Coerced, Misfit
 from wholecall.deltas import Delta, Piecewise, Run, UsageSeen
-from wholecall.dialects import decode, labels, reasons
+from wholecall.dialects import decode, reasons
 from wholecall.framing.base import CR
 from wholecall.framing.frame import Frame
 from wholecall.machine.said import SaidText
@@ -48,13 +48,12 @@ from wholecall.stream.lanes.rows import (
     size_of,
     something,
 )
-from wholecall.stream.lanes.texts import is_text
-from wholecall.stream.lanes.words import CRLF, Asked
+from wholecall.stream.lanes.texts import is_text, named_event
+from wholecall.stream.lanes.words import CRLF, Asked, is_id, is_name
 from wholecall.stream.payloads import is_of_fields, quick_text
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError)  # of objects that differ from their class
-# Bytes of an incomplete event, which are copied at each read: at least this many, and up to this multiple of the
-# read's.
+# Bytes of an incomplete event, copied at each read: at least this many, and up to this multiple of the read's.
 _LONGEST_FRAME: Final = 4096
 _LONGEST_SHARE: Final = 64
 # From this many pieces in one read, and this many reads with nothing else in them, the machine is faster: it takes many
@@ -223,6 +222,8 @@ class Lane:
 
     def _take_all(self, block: str, events: list[Event[Any]]) -> bool:
         """Take whole events; return False if one of them is odd, or if the machine reads such input faster."""
+        if self._n_lines > 1 and not block.startswith(self._prefix) and (frame := named_event(block)):
+            return self._take(frame, events)
         texts = self._texts(block) if block else ()
         if texts is None or self._n_full >= _MOST_FULL:
             return False
@@ -362,7 +363,8 @@ class Lane:
             lines = rest.replace(b"\r\n", b"\n")
             if lines.find(b"\n\n") >= 0:
                 return False
-        if lines.count(b"\n", 0, -1) >= self._n_lines or CR in lines:
+        end = lines.find(b"\n", lines.find(b"\n") + 1 if self._n_lines > 1 else 0)  # counting would be slow
+        if 0 <= end < len(lines) - 1 or CR in lines:
             return False
         n = len(rest)
         return rest.startswith(self._begins[:n]) and (n <= _LONGEST_FRAME or n <= _LONGEST_SHARE * n_read)
@@ -484,14 +486,14 @@ class Lane:
         """Take pieces of text."""
         self.text.add("".join(pieces))
         if self._shows:
-            events += [TextDelta(0, 0, piece) for piece in pieces]
+            events += map(partial(TextDelta, 0, 0), pieces)
         return True
 
     def think_all(self, pieces: list[str], events: list[Event[Any]]) -> bool:
         """Take pieces of the latest block of reasoning."""
         self.thoughts[-1].add("".join(pieces))
         if self._shows:
-            events += [ReasoningDelta(0, 0, piece) for piece in pieces]
+            events += map(partial(ReasoningDelta, 0, 0), pieces)
         return True
 
     def _begin_thought(self) -> Thought:
@@ -503,15 +505,14 @@ class Lane:
     # Calls.
 
     def _begin(self, id: str | None, name: str, extra: dict[str, Any] | None = None) -> LaneCall | None:
-        """Begin a call; return None if there are too many, if its id is taken, or if no tool has its name."""
+        """Begin a call; return None if there are too many, if its labels are odd or taken, or if no tool has its name."""
         most, tools = self._limits.max_calls, self._tools
         public = id or f"call_0_0_{len(self.calls)}"
-        if public in self._ids or (most is not None and len(self.calls) >= most):
+        if public in self._ids or not is_name(name) or (id and not is_id(id)):
             return None
-        if tools is not None and name not in tools:
+        if (most is not None and len(self.calls) >= most) or (tools is not None and name not in tools):
             return None
-        if self.calls:
-            self._n_arguments += self.calls[-1].size
+        self._n_arguments += self.calls[-1].size if self.calls else 0
         call = LaneCall(len(self.calls), id, name, extra)
         self._places.append((self.text.size, call))
         self._ids.add(public)
@@ -543,7 +544,7 @@ class Lane:
             return False
         call.add_all(pieces, text)
         if self._shows:
-            events += [ArgumentsDelta(0, 0, call.index, piece) for piece in pieces]
+            events += map(partial(ArgumentsDelta, 0, 0, call.index), pieces)
         return True
 
     def _take_calls(
@@ -556,7 +557,7 @@ class Lane:
         begun: list[tuple[LaneCall, str]] = []
         for (id, name, text), extra in zip(wanted, extras, strict=False):
             call = self._begin(id, name, extra)
-            if call is None or labels.id_label(id) is None or decode.is_blank(text):
+            if call is None or decode.is_blank(text):
                 return False
             begun.append((call, text))
             events.append(ToolCallStarted(0, 0, call.index, id, name, "function"))

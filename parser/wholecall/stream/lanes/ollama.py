@@ -16,26 +16,26 @@ import msgspec
 
 from wholecall.calls.output.events import Event
 from wholecall.deltas import Piecewise
-from wholecall.dialects import decode, labels
+from wholecall.dialects import decode
 from wholecall.dialects.others.ollama import OllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import Lane, no_more
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import is_unread
-from wholecall.stream.lanes.words import Id, Name, Word
+from wholecall.stream.lanes.words import Word
 
 _Count = Union[int, None]
 
 
 class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: Name
+    name: Word
     arguments: msgspec.Raw = decode.NO_TEXT
     index: _Count = None
 
 
 class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     function: _Function
-    id: Union[Id, None] = None
+    id: Union[Word, None] = None
     type: Any = None
 
 
@@ -122,7 +122,7 @@ class OllamaLane(Lane):
         is_alone = (
             wanted.id is None and wanted.function.index is None
         )  # otherwise the index may say that it came before
-        if decode.is_blank(text) or not (is_alone or labels.id_label(wanted.id) is not None):
+        if decode.is_blank(text) or not (is_alone or wanted.id):
             return False
         call = self._begin(wanted.id, wanted.function.name)
         self._more = no_more

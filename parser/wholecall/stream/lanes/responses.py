@@ -28,8 +28,8 @@ from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.lane import AT_ONCE, Act, Lane, SdkPiece, no_more
 from wholecall.stream.lanes.rows import Row, Source
-from wholecall.stream.lanes.texts import is_unread, named_events
-from wholecall.stream.lanes.words import Asked, Counts, Id, Name, NoList, Word
+from wholecall.stream.lanes.texts import is_unread, named_event, named_events
+from wholecall.stream.lanes.words import Asked, Counts, Id, NoList, Word, is_id
 
 _NAMED: Final = "event: "
 _NO_PIECE: Final = "event: none\n"  # no event begins so
@@ -58,9 +58,9 @@ class _Reasoning(msgspec.Struct, gc=False, tag="reasoning"):
 
 
 class _Call(msgspec.Struct, gc=False, tag="function_call"):
-    id: Id
-    call_id: Id
-    name: Name
+    id: Word
+    call_id: Word
+    name: Word
     arguments: msgspec.Raw
     status: Union[Literal["in_progress", "completed"], None] = None
     namespace: None = None
@@ -138,7 +138,7 @@ class _Done(_Event, gc=False, kw_only=True, tag="response.output_item.done"):
 
 class _ArgumentsDone(_Event, gc=False, kw_only=True, tag="response.function_call_arguments.done"):
     output_index: _Index
-    item_id: Id
+    item_id: Word
     arguments: Word
     name: Any = None
     call_id: None = None
@@ -187,6 +187,7 @@ _EVENTS: Any = (
     *(msgspec.defstruct("_Silent", (), bases=(_Quiet,), tag=f"response.{kind}", gc=False) for kind in _QUIET),
 )
 _any: Any = msgspec.json.Decoder(reduce(or_, _EVENTS)).decode
+_TAGS: Final = {kind: kind.__struct_config__.tag for kind in _EVENTS}
 # The events that report a call, or are checked against earlier ones: nothing in them is unread.
 _READ: Final = frozenset({_Completed, _ArgumentsDone})
 
@@ -239,29 +240,30 @@ class ResponsesLane(Lane):
         return events and (event.removeprefix(self._prefix) for event in events)
 
     def _take_row(self, block: str, events: list[Event[Any]]) -> bool:
+        if self._more is no_more or not block.startswith(self._prefix):
+            return False
         texts = block[len(self._prefix) :].split(f"\n\n{self._prefix}")
         data = "".join(texts)
-        if self._more is no_more or not block.startswith(self._prefix) or "\n" in data or "\r" in data:
+        if "\n" in data or "\r" in data:
             return False
+        _, run, item = self._label
+        number = self._number
+        pieces: list[str] = []
         try:
-            read = [_piece(text) for text in texts]
+            for event in map(_piece, texts):
+                if event.sequence_number != number or event.run != run or event.item_id != item:
+                    return False
+                pieces.append(event.delta)
+                number += 1
         except decode.UNREADABLE:
             return False
-        n, number, (_, run, item) = len(read), self._number, self._label
-        pieces = [event.delta for event in read]
-        if (
-            [event.sequence_number for event in read] != [*range(number, number + n)]
-            or [event.item_id for event in read].count(item) != n
-            or [event.run for event in read].count(run) != n
-            or not AT_ONCE[self._act](self, pieces, events)
-        ):
+        if not AT_ONCE[self._act](self, pieces, events):
             return False
-        self._number += n
+        self._number = number
         return True
 
     def _frame(self, text: str) -> Frame:
-        name, between, data = text.partition("\ndata: ")
-        return Frame(name[len(_NAMED) :], data) if between else Frame("", text)
+        return named_event(text) or Frame("", text)
 
     def _in_common(self, row: Row, translator: ResponsesTranslator) -> Piecewise:
         translator.expect(row.number)
@@ -293,7 +295,7 @@ class ResponsesLane(Lane):
             return not self._log and self._take_whole(frame, events)
         kind = type(event)
         is_next = event.sequence_number == self._number and not self._is_whole
-        if not is_next or frame.event not in ("", kind.__struct_config__.tag):
+        if not is_next or frame.event not in ("", _TAGS[kind]):
             return False
         is_call = kind in _READ or (kind in (_Added, _Done) and type(event.item) is _Call)
         if not is_call and is_unread(frame):
@@ -302,10 +304,11 @@ class ResponsesLane(Lane):
         if not self._keep(frame):
             return False
         self._number += 1
-        if issubclass(kind, _Quiet):
-            self._goes_on(*goes_on)
-            return bool(self.id)
-        return self._TAKE[kind](self, event, events)
+        take = self._TAKE.get(kind)
+        if take is not None:
+            return take(self, event, events)
+        self._goes_on(*goes_on)
+        return bool(self.id)
 
     def _take_whole(self, frame: Frame, events: list[Event[Any]]) -> bool:
         """Take a whole response."""
@@ -329,7 +332,7 @@ class ResponsesLane(Lane):
             self._take_speech(item, events) for item in others
         ):
             return False
-        if any(item.status == "in_progress" or labels.id_label(item.id) is None for item in calls):
+        if any(item.status == "in_progress" or not is_id(item.id) for item in calls):
             return False
         wanted = [(item.call_id, item.name, decode.string_text(item.arguments)) for item in calls]
         extras = [{"item_id": item.id} for item in calls]
@@ -371,11 +374,7 @@ class ResponsesLane(Lane):
         return self._opens(self.text, (TextPiece, "text", None), Lane.say)
 
     def _call_added(self, item: _Call, index: int) -> bool:
-        if (
-            labels.id_label(item.id) is None
-            or labels.id_label(item.call_id) is None
-            or bytes(item.arguments) != b'""'
-        ):
+        if not is_id(item.id) or bytes(item.arguments) != b'""':
             return False
         call = self._begin(item.call_id, item.name, {"item_id": item.id})
         if call is None:

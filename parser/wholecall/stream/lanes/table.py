@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -78,12 +78,11 @@ def lane_of(dialect: str) -> type[Lane] | None:
     return lane
 
 
+@lru_cache(maxsize=16)  # most programs have one pair of them
 def are_far(policy: Policy, limits: Limits) -> bool:
     """Return whether calls are judged in the usual way, and no limit is so low that a lane could meet it."""
-    if policy is not POLICY and policy != POLICY:
+    if policy != POLICY:
         return False
-    if limits is LIMITS:
-        return True
     return all((most := getattr(limits, name)) is None or most >= least for name, least in _LEAST.items())
 
 

@@ -30,8 +30,16 @@ def named_events(block: str) -> Sequence[str] | None:
     return events if all(map(_is_named, events)) else None
 
 
+def named_event(text: str) -> Frame | None:
+    """Return the frame of a server-sent event of a name and one line of data, None for any other text."""
+    name, between, data = text.partition("\ndata: ")
+    if not between or "\n" in data or "\n" in name or not name.startswith("event: "):
+        return None
+    return Frame(name[7:], data)
+
+
 def _is_named(event: str) -> bool:
-    return event.count("\n") == 1 and event.startswith("event: ")
+    return event.startswith("event: ") and event.find("\n") == event.rfind("\n") > 0
 
 
 def _without_comments(block: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Union
 
 import msgspec
@@ -25,7 +26,26 @@ CRLF: Final = b"\r\n\r\n"  # the end of an event, where lines end so
 
 Word = Annotated[str, msgspec.Meta(min_length=1)]
 Id = Annotated[str, msgspec.Meta(pattern=r"^[\w.:/-]{1,64}\Z")]
-Name = Annotated[str, msgspec.Meta(pattern=r"^[a-zA-Z0-9_.:/-]{1,64}\Z")]
 Nothing = Union[Literal[""], None]
 NoList = Union[Annotated[list[Any], msgspec.Meta(max_length=0)], None]
 Counts = Union[dict[str, Any], None]
+
+# Labels of calls are checked once, when a call begins: a pattern of a view costs as much as the rest of its event.
+_LONGEST: Final = 64
+_ID: Final = re.compile(r"[\w.:/-]+\Z")
+_NAME: Final = re.compile(r"[a-zA-Z0-9_.:/-]+\Z")
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text is an id as servers make them."""
+    return _fits(text, _ID) and text not in ("null", "None")
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is a name that a tool may have."""
+    return _fits(text, _NAME)
+
+
+def _fits(text: str, pattern: re.Pattern[str]) -> bool:
+    is_word = text.isascii() and text.isidentifier()  # nearly always
+    return len(text) <= _LONGEST and (is_word or bool(pattern.match(text)))
