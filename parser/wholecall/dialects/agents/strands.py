@@ -50,6 +50,11 @@ class _Line(translator.EventView, gc=False):
     multi_agent_node_stream: Any = None
 
     @property
+    def is_of_several(self) -> bool:
+        """Whether the event is about the run of several agents, and not a line of one."""
+        return isinstance(self.type, str) and self.type in _OF_SEVERAL
+
+    @property
     def is_node(self) -> bool:
         """Whether the event is a line of one of several agents."""
         return self.type == "multiagent_node_stream" or self.multi_agent_node_stream is True
@@ -147,7 +152,7 @@ class StrandsTranslator(translator.ViewTranslator):
                 else report.error(view.error)
             )
         payload = decode.plain(frame.data)
-        if not isinstance(payload, dict) or (_LINES.isdisjoint(payload) and view.type not in _OF_SEVERAL):
+        if not isinstance(payload, dict) or (_LINES.isdisjoint(payload) and not view.is_of_several):
             return [] if decode.is_noise(frame) or view.type == "ping" else report.unknown()
         told, self._repeats = self._agents(), self._chunked
         if view.force_stop:

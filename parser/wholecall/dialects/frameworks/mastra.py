@@ -18,14 +18,14 @@ are Mastra's own reading of the pieces, absent where that failed: the client's c
 tells the client's tools from the server's but the result: a call with one, or with an error, was executed by the
 server; one that waits for an approval, or is suspended, will be; any other is the client's, which is known when the run
 ends. In the whole run that `/generate` returns, a call without a result that a step follows has failed, and one of a
-suspended run waits for an approval. A tripwire blocks the answer, or takes back the step and has it run again. Chunks of other agents and of workflows
-come inside of chunks; their calls are theirs.
+suspended run waits for an approval. A tripwire blocks the answer, or takes back the step and has it run again. Chunks
+of other agents and of workflows come inside of chunks; their calls are theirs.
 
 Covers: the stream of Mastra's agents (`/api/agents/NAME/stream`), and their whole runs (`/generate`): calls that the
     server answered are its own, those that wait for an approval are marked, and others are the client's.
 Calls: told apart by `toolCallId`; each ends with its result, or when the run ends.
-Source: mastra-ai/mastra, packages/core/src/stream/types.ts (`ChunkType`) and aisdk/v5/transform.ts next to it; base/output.ts
-    (`getFullOutput`), which the server's handler of `generate` returns (2026).
+Source: mastra-ai/mastra, packages/core/src/stream/types.ts (`ChunkType`) and aisdk/v5/transform.ts next to it;
+    base/output.ts (`getFullOutput`), which the server's handler of `generate` returns (2026).
 """
 
 from __future__ import annotations
