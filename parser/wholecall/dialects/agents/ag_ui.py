@@ -75,13 +75,18 @@ _SPELLINGS = {
 }
 
 
+def _read_snake_case(view: msgspec.Struct) -> None:
+    """Let members in snake case count where those in the protocol's spelling are absent."""
+    for camel, snake in _SPELLINGS.items():
+        if getattr(view, snake, None) is not None and getattr(view, camel) is None:
+            setattr(view, camel, getattr(view, snake))
+
+
 class _View(msgspec.Struct, gc=False):
-    """A view whose members in snake case count where those in the protocol's spelling are absent."""
+    """A view of a part of an event, in either spelling."""
 
     def __post_init__(self) -> None:
-        for camel, snake in _SPELLINGS.items():
-            if getattr(self, snake, None) is not None and getattr(self, camel) is None:
-                setattr(self, camel, getattr(self, snake))
+        _read_snake_case(self)
 
 
 class _Function(msgspec.Struct, gc=False):
@@ -125,8 +130,8 @@ class _Outcome(_View, gc=False, rename="camel"):
     snake_ids: Any = msgspec.field(default=None, name="pending_tool_call_ids")
 
 
-class _Event(_View, gc=False, rename="camel"):
-    """The view of an event of any type."""
+class _Event(msgspec.Struct, gc=False, rename="camel"):
+    """The view of an event of any type; the translator reads its snake case, which few servers write."""
 
     type: str | None = None
     tool_call_id: Any = None
@@ -505,6 +510,9 @@ class AgUiTranslator(translator.TurnTranslator):
         self._message = None  # the message that chunks without an id continue
 
     def _take(self, event: _Event, frame: Frame) -> list[deltas.Delta]:
+        snake = (event.snake_id, event.snake_name, event.snake_message, event.snake_run)
+        if snake != (None, None, None, None):
+            _read_snake_case(event)
         known = self.EVENTS.get(self._kind(event, frame))
         return super()._take(event, frame) if known is None else known(self, event)
 
