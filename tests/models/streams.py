@@ -66,7 +66,7 @@ def kinds(texts: tuple[str, ...] = ARGUMENTS, *, whole: bool = False) -> tuple[K
     return (
         Kind(1, texts=texts, cuts=one),
         Kind(2, texts=texts, cuts=two),
-        Kind(3, texts=("", '{"x":1}'), cuts=(NO_CUT,)),
+        Kind(3, texts=(texts[0], '{"x":1}'), cuts=(NO_CUT,)),
     )
 
 

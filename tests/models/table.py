@@ -10,12 +10,15 @@ from tests.models import (
     assistant_transport,
     chat,
     chat_choices,
+    codewhisperer,
     cohere,
     converse,
     gemini,
     gemini_interactions,
     llama_stack,
+    mastra,
     ollama,
+    pydantic_ai,
     realtime,
     responses,
     snowflake_cortex,
@@ -42,6 +45,9 @@ MODELS: dict[str, Model] = {
         llama_stack,
         assistant_transport,
         snowflake_cortex,
+        codewhisperer,
+        mastra,
+        pydantic_ai,
     )
 }
 # The share of the streams with two habits that takes about two minutes, where all of them take longer.

@@ -284,7 +284,9 @@ def _learn(choice: Choice, call: Call, delta: Union[deltas.CallSeen, deltas.Call
         choice.budget.take_extra(call, delta.extra)
     if delta.name is not None and call.name is None:
         _release_others(choice, call)
-    if delta.name is not None and delta.name != call.name:
+    if slots.is_under_another_name(call, delta):
+        call.refuse("ambiguous", "one id came under two names")
+    elif delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
 
 

@@ -103,6 +103,12 @@ def is_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     return delta.id not in by_id and delta.alias not in by_id
 
 
+def is_under_another_name(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
+    """Return whether a dialect's key was that of two calls: where it makes the slots, each name comes whole."""
+    is_keyed = call.slotted and not call.block
+    return is_keyed and call.name is not None and not _agree(call.name, delta.name)
+
+
 def open_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
     """Open the call that begins."""
     call = claims.opened_call(choice, delta.kind, delta.id)

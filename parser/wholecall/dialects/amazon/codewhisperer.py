@@ -84,34 +84,42 @@ class CodeWhispererTranslator(EventStreamTranslator):
     KINDS = ()
     QUIET = frozenset({*_QUIET, "initial-response"})
 
-    _names: dict[str, Union[str, None]]
-    _writing: set[Union[str, None]]
+    _slots: dict[Union[str, None], int]
+    _names: dict[Union[str, None], Union[str, None]]
+    _n_calls: int
 
     def _clear(self) -> None:
-        self._names = {}  # of calls, by their ids
-        self._writing = set()  # ids of calls that have not stopped
+        self._slots = {}  # of calls that have not stopped, by their ids
+        self._names = {}  # of these calls
+        self._n_calls = 0
 
     def close(self) -> list[deltas.Delta]:
         """Report the end of an answer without a reason, if all of its calls have stopped."""
-        return deltas.by_transport(self._end()) if self._open and not self._writing else []
+        return deltas.by_transport(self._end()) if self._open and not self._slots else []
 
     def _used(
         self, id_: str | None, name: str | None, said: tuple[str, bool], stop: object
     ) -> list[deltas.Delta]:
-        """Report a call's start, a piece of its text, its end, or several of these; its id is its slot."""
-        told: list[deltas.Delta] = []
-        if id_ is not None and id_ not in self._names:
-            told += report.call_start(id_, id_, name)
-            self._names[id_] = name
-        elif id_ is not None and name not in (None, self._names[id_]):
-            told += report.seen(id_, id_, name)
-            self._names[id_] = name
-        self._writing.add(id_)
-        told += report.piece(id_, said[0], whole=said[1])
+        """Report a call's start, a piece of its text, its end, or several of these.
+
+        After its stop an id is that of another call, or of the same call sent once more: the machine decides.
+        """
+        told = [] if id_ in self._slots and name in (None, self._names[id_]) else self._named(id_, name)
+        slot = self._slots[id_]
+        told += report.piece(slot, said[0], whole=said[1])
         if stop is True:
-            self._writing.discard(id_)
-            told += report.closed(id_, final=False)
+            del self._slots[id_]
+            told += report.closed(slot, final=False)
         return told
+
+    def _named(self, id_: str | None, name: str | None) -> list[deltas.Delta]:
+        """Report that a call starts, or its name."""
+        self._names[id_] = name
+        if id_ in self._slots:
+            return report.seen(self._slots[id_], id_, name)
+        self._slots[id_] = self._n_calls
+        self._n_calls += 1
+        return report.call_start(self._slots[id_], id_, name)
 
     def _over(self, reason: object) -> list[deltas.Delta]:
         """Report why the answer ended, if the event says so."""

@@ -198,6 +198,8 @@ class PydanticAITranslator(compiled.TableTranslator):
     ) -> list[deltas.Delta]:
         """Report the start of a call; its id is its slot."""
         text, is_whole = said
+        if id_ in self._calls:
+            return [deltas.CallRefused(0, id_, None, "ambiguous", "one id came for two parts")]
         self._calls[id_] = "open"
         whose: Kind = "server" if kind == _BUILTIN else "function"
         told = report.call_start(id_, id_, name, text if is_whole else "", whose)
@@ -239,16 +241,20 @@ class PydanticAITranslator(compiled.TableTranslator):
         self._calls[id_] = "server"
         return [deltas.CallSeen(0, id_, None, id_, None, "server"), *report.closed(id_)]
 
+    def _listed(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
+        """Report a call as a list of the run has it, which says no more than its id of some."""
+        return [] if id_ in self._calls and not text else self._whole(id_, name, text)
+
     def _ours(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report a call that the client is to execute, unless a handler of the agent does."""
-        told = [] if id_ in self._calls else self._whole(id_, name, text)
+        told = self._listed(id_, name, text)
         if self._calls[id_] == "open":
             self._calls[id_] = "client"
         return told
 
     def _asks(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report a call that waits for an approval; the agent will execute it."""
-        told = [] if id_ in self._calls else self._whole(id_, name, text)
+        told = self._listed(id_, name, text)
         if self._calls[id_] == "server":
             return []
         self._calls[id_] = "server"
