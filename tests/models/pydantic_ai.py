@@ -86,7 +86,9 @@ def _part(id: str, name: str, text: Any) -> dict[str, Any]:
 def _encode(event: Event) -> bytes:
     kind, *of = event
     if kind == "speech":
-        return data_of({"event_kind": "part_start", "index": 0, "part": {"part_kind": "text", "content": "hm"}})
+        return data_of(
+            {"event_kind": "part_start", "index": 0, "part": {"part_kind": "text", "content": "hm"}}
+        )
     if kind == "start":
         part = _part(of[1], of[2], None if of[3] is None else json.loads(of[3]))
         return data_of({"event_kind": "part_start", "index": of[0], "part": part})
