@@ -206,13 +206,14 @@ class Assembler(Turns):
                     answers.spoil(choice)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
-        self._fast.clear()
+        if self._fast:
+            self._fast.clear()
         self._last = None
         if self.failed:
             return
-        action = routes.action_of(type(delta))
-        if action is None:
-            self.ACTIONS[type(delta)](self, delta)
+        rule = routes.RULES.get(type(delta))
+        if rule is None:
+            self._take_for_turns(delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice is None:
@@ -220,7 +221,7 @@ class Assembler(Turns):
         elif not choice.ended:
             choice.replaced = replaced
             choice.holed = False
-            action(choice, delta)
+            rule(choice, delta)
             if choice.budget.is_overrun:
                 self._end_overrun(choice)
         elif not isinstance(delta, _AFTERTHOUGHTS):
@@ -242,6 +243,26 @@ class Assembler(Turns):
             self._turn.text_elsewhere = True
 
     # Deltas of the whole turn, and about calls of any turn.
+
+    def _take_for_turns(self, delta: deltas.Delta) -> None:
+        """Take a delta that belongs to no choice."""
+        if isinstance(delta, deltas.UsageSeen):
+            self._usage(delta)
+        elif isinstance(delta, deltas.TurnOpened):
+            self._turn_opened(delta)
+        elif isinstance(delta, deltas.TurnEnded):
+            self._turn_ended(delta)
+        elif isinstance(delta, deltas.CarriesOn):
+            self._carries_on(delta)
+        elif isinstance(delta, deltas.CallAnswered):
+            self._answered(delta)
+        elif isinstance(delta, deltas.CallCancelled):
+            self._cancelled(delta)
+        elif isinstance(delta, deltas.CallUnread):
+            self._unread(delta)
+        else:
+            assert isinstance(delta, deltas.WireFault), delta
+            self._fault(delta)
 
     def _usage(self, delta: deltas.UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage
@@ -287,12 +308,3 @@ class Assembler(Turns):
             self.failed = True
             for turn in self.turns:
                 self._end_turn(turn, "aborted")
-
-    ACTIONS: ClassVar[dict[type, Any]] = {
-        **Turns.ACTIONS,
-        deltas.UsageSeen: _usage,
-        deltas.CarriesOn: _carries_on,
-        deltas.CallCancelled: _cancelled,
-        deltas.CallAnswered: _answered,
-        deltas.WireFault: _fault,
-    }
