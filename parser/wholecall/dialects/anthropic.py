@@ -340,7 +340,8 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
     def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         told: list[deltas.Delta] = []
-        runs, known = self._runs, self._runs.known
+        runs = self._runs
+        known = runs.known
         kind, index = runs.key
         run: list[str] | None = None  # texts of the last run in `told`
         left = iter(texts)
@@ -370,9 +371,10 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
                 if of is None:
                     kind, index = runs.stop()
                     continue
-                kind, index = runs.key = key
-                runs.of, run = of, None
-            if run is None:
+                kind, index = key
+                runs.key, runs.of, run = key, of, [piece]
+                told.append(deltas.Run(of, run))
+            elif run is None:
                 run = [piece]
                 told.append(deltas.Run(runs.of, run))
             else:

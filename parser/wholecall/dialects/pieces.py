@@ -117,8 +117,10 @@ class PieceTranslator(translator.TextTranslator, translator.TurnTranslator):
                     now = runs.stop()
                     told += self._singly(translator.frame_of(texts, left, like))
                     continue
-                runs.key, runs.of, now, run = key, of, key, None
-            if run is None:
+                now = runs.key = key
+                runs.of, run = of, [piece]
+                told.append(deltas.Run(of, run))
+            elif run is None:
                 run = [piece]
                 told.append(deltas.Run(runs.of, run))
             else:

@@ -131,7 +131,7 @@ class Assembler(Turns):
     def _take_at_once(self, of: deltas.Piecewise, texts: Sequence[str]) -> bool:
         """Take the pieces of a run; return False, and take none, if one could be more."""
         if of is not self._last:
-            if type(of) is deltas.Slot or type(of) is deltas.Fragment:
+            if isinstance(of, (deltas.Slot, deltas.Fragment)):
                 call = self._call_of(of)
                 if call is None:
                     return False
@@ -139,15 +139,15 @@ class Assembler(Turns):
                 return self._append(call, texts)
             if not self._finds_speech(of):
                 return False
-        out = self._out
+        out, to_event = self._out, self._to_event
         if len(texts) == 1:
             self._said.add(texts[0])
             if out.pieces:
-                out.events.append(self._to_event(texts[0]))
+                out.events.append(to_event(texts[0]))
         else:
             self._said.add("".join(texts))
             if out.pieces:
-                out.events.extend(map(self._to_event, texts))
+                out.events.extend(map(to_event, texts))
         return True
 
     def _call_of(self, of: deltas.Slot | deltas.Fragment) -> Call | None:
@@ -155,7 +155,7 @@ class Assembler(Turns):
         choice = self._choices.get(of.choice)
         if choice is None:
             return None
-        if type(of) is deltas.Fragment:
+        if isinstance(of, deltas.Fragment):
             return choice.labels.fast.get(of.index)
         call = choice.slots.fast.get(of.index)
         if call is None or of.alias != call.fast_alias or (of.id is not None and of.id != call.id):
@@ -171,12 +171,12 @@ class Assembler(Turns):
             return False
         call.parts.append(text)
         call.room = room
-        out = self._out
+        out, to_event = self._out, call.to_event
         if out.pieces:
             if one:
-                out.events.append(call.to_event(text))
+                out.events.append(to_event(text))
             else:
-                out.events.extend(map(call.to_event, texts))
+                out.events.extend(map(to_event, texts))
         return True
 
     def _finds_speech(self, of: deltas.TextFragment | deltas.ReasoningFragment) -> bool:

@@ -107,7 +107,7 @@ class ChatTranslator(translator.TextTranslator):
                     place, piece = None, delta.content
                 else:
                     place, piece = THOUGHT, delta.reasoning_content or delta.reasoning
-            if not piece:
+            if chunk is None or not piece:
                 frame = translator.frame_of(texts, left, like)
                 said = unread.with_unread(self._any(frame), frame)
                 kind = "" if failed else _kind_after(said)
@@ -116,10 +116,11 @@ class ChatTranslator(translator.TextTranslator):
                 told += said
                 continue
             if place != index or choice.index != number:
-                number, index = runs.key = key = choice.index, place
-                runs.of = known.get(key) or runs.learn(key, self.goes_on(*key))
-                run = None
-            if run is None:
+                number, index = key = choice.index, place
+                of = known.get(key) or runs.learn(key, self.goes_on(*key))
+                runs.key, runs.of, run = key, of, [piece]
+                told.append(deltas.Run(of, run))
+            elif run is None:
                 run = [piece]
                 told.append(deltas.Run(runs.of, run))
             else:

@@ -268,7 +268,8 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
     def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         told: list[deltas.Delta] = []
-        runs, known = self._runs, self._runs.known
+        runs = self._runs
+        known = runs.known
         index, alias = runs.key
         run: list[str] | None = None  # texts of the last run in `told`
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
@@ -296,10 +297,11 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
                         else unread.with_unread(said, translator.frame_of(texts, left, like))
                     )
                     continue
-                index, alias = runs.key = key = event.run, event.item_id
-                runs.of = known.get(key) or runs.learn(key, self.goes_on(type(event), *key))
-                run = None
-            if run is None:
+                index, alias = key = event.run, event.item_id
+                of = known.get(key) or runs.learn(key, self.goes_on(type(event), *key))
+                runs.key, runs.of, run = key, of, [event.delta]
+                told.append(deltas.Run(of, run))
+            elif run is None:
                 run = [event.delta]
                 told.append(deltas.Run(runs.of, run))
             else:
