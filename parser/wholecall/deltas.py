@@ -79,7 +79,7 @@ DONE = 3  # the arguments' own done event
 ITEM_DONE = 4  # the finished item
 
 
-class Fragment(msgspec.Struct, frozen=True, gc=False):
+class Fragment(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     """Argument text at an index, with no other label: the common fragment of chat."""
 
     choice: int
@@ -107,7 +107,7 @@ class Labelled(msgspec.Struct, frozen=True, gc=False):
     __repr__ = discreet_repr
 
 
-class Slot(msgspec.Struct, frozen=True, gc=False):
+class Slot(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     """Argument text at a slot: `index` is the slot's number, `alias` the item's id, `id` the call's; all optional."""
 
     choice: int
@@ -375,7 +375,7 @@ class MessageBegan(msgspec.Struct, frozen=True, gc=False):
     choice: int
 
 
-class TextFragment(msgspec.Struct, frozen=True, gc=False):
+class TextFragment(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     """Visible text."""
 
     choice: int
@@ -428,7 +428,7 @@ class CarriesOn(msgspec.Struct, frozen=True, gc=False):
     __repr__ = discreet_repr
 
 
-class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
+class ReasoningFragment(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     """Reasoning text, or its signature or data.
 
     `block` identifies the block (None: the open one), `signature` and `data` (encrypted reasoning) are the provider's,

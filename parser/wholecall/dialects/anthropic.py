@@ -323,7 +323,7 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
 
     decoder = _DECODER
 
-    DERIVED = frozenset({"_runs", "_slots"})
+    DERIVED = frozenset({"_runs"})
     _key: str | None
     _blocks: Blocks
 
@@ -331,20 +331,17 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
         self._key = None
         self._blocks = Blocks()
         self._runs = Runs()
-        self._slots: dict[
-            int, deltas.Slot
-        ] = {}  # of pieces of calls, since the last frame without such a piece
 
     def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame; later pieces start again."""
         self._runs.stop()
-        self._slots.clear()
         return super().translate(frame)
 
     def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         told: list[deltas.Delta] = []
         runs = self._runs
+        known = runs.known
         kind, index = runs.key
         run: list[str] | None = None  # texts of the last run in `told`
         left = iter(texts)
@@ -358,7 +355,6 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
             delta = event.delta
             if delta is None:
                 kind, index = runs.stop()
-                self._slots.clear()
                 said = self._block(event, text)
                 told += (
                     said
@@ -370,16 +366,19 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
             if not piece:  # the first piece of a call is usually empty
                 continue
             if type(delta) is not kind or event.index != index:
-                of = self.goes_on(event.index, type(delta))
+                key = type(delta), event.index
+                of = known.get(key) or runs.learn(key, self.goes_on(event.index, type(delta)))
                 if of is None:
                     kind, index = runs.stop()
                     continue
-                kind, index = key = type(delta), event.index
-                run = runs.begin(told, key, of)
+                kind, index = key
+                runs.key, runs.of, run = key, of, [piece]
+                told.append(deltas.Run(of, run))
             elif run is None:
-                run = []
+                run = [piece]
                 told.append(deltas.Run(runs.of, run))
-            run.append(piece)
+            else:
+                run.append(piece)
         return told
 
     def goes_on(
@@ -387,13 +386,7 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
     ) -> deltas.Slot | deltas.TextFragment | deltas.ReasoningFragment | None:
         """Return the common fields of a text's pieces, at its first piece; None in a block of an unknown type."""
         if kind is InputPiece:
-            slot = self._slots.get(index) or self._blocks.slot(labels.index_label(index))
-            if slot is None:
-                return None
-            if len(self._slots) >= translator.MOST_SLOTS:
-                self._slots.clear()
-            self._slots[index] = slot
-            return slot
+            return self._blocks.slot(labels.index_label(index))
         self._blocks.spoken(labels.index_label(index))
         if kind is TextPiece:
             return deltas.TextFragment(0, "")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from itertools import repeat
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, TypeVar, Union
 
 from wholecall import deltas
 from wholecall.dialects import decode, translator
@@ -23,9 +23,11 @@ from wholecall.framing.frame import Frame, Like
 Key = tuple[object, object]
 NO_KEY: Key = ("none", "none")  # the key of no piece
 NO_PIECE: Final = (NO_KEY, "")
+_NOTHING_SAID: Final = deltas.TextFragment(0, "")
 _PIECES: Final[frozenset[type]] = frozenset({deltas.Slot, deltas.TextFragment, deltas.ReasoningFragment})
 _Was = Literal["", "piece", "call"]
 Read = Callable[[str], tuple[Key, str]]
+_OfT = TypeVar("_OfT", bound=Union[deltas.Piecewise, None])
 
 
 class Runs:
@@ -35,26 +37,30 @@ class Runs:
         key: of the last piece; `NO_KEY` where anything else came after it.
         of: the common fields of the run's pieces. The first piece of a read that continues the run of the read before
             begins another `Run` of it.
+        known: the common fields of the texts whose pieces came since anything else did.
     """
 
-    __slots__ = ("key", "of")
-    DERIVED: ClassVar = frozenset({"key", "of"})  # a stream that moved begins its runs anew
+    __slots__ = ("key", "known", "of")
+    DERIVED: ClassVar = frozenset({"key", "known", "of"})  # a stream that moved begins its runs anew
 
     def __init__(self) -> None:
+        self.known: dict[Key, deltas.Piecewise] = {}
         self.stop()
 
     def stop(self) -> Key:
         """Note that something other than a piece came: the next piece begins a run. Return `NO_KEY`."""
         self.key: Key = NO_KEY
-        self.of: deltas.Piecewise = deltas.TextFragment(0, "")
+        self.of: deltas.Piecewise = _NOTHING_SAID
+        self.known.clear()
         return NO_KEY
 
-    def begin(self, told: list[deltas.Delta], key: Key, of: deltas.Piecewise) -> list[str]:
-        """Append a run to the deltas of this read, and return the list of its texts: at least one has to follow."""
-        self.key, self.of = key, of
-        texts: list[str] = []
-        told.append(deltas.Run(of, texts))
-        return texts
+    def learn(self, key: Key, of: _OfT) -> _OfT:
+        """Keep and return the common fields of a text's pieces, for those that come in turn with pieces of others."""
+        if len(self.known) >= translator.MOST_SLOTS:
+            self.known.clear()
+        if of is not None:
+            self.known[key] = of
+        return of
 
 
 def no_piece(_data: str) -> tuple[Key, str]:
@@ -111,11 +117,14 @@ class PieceTranslator(translator.TextTranslator, translator.TurnTranslator):
                     now = runs.stop()
                     told += self._singly(translator.frame_of(texts, left, like))
                     continue
-                now, run = key, runs.begin(told, key, of)
+                now = runs.key = key
+                runs.of, run = of, [piece]
+                told.append(deltas.Run(of, run))
             elif run is None:
-                run = []
+                run = [piece]
                 told.append(deltas.Run(runs.of, run))
-            run.append(piece)
+            else:
+                run.append(piece)
         return told
 
     def _singly(self, frame: Frame) -> list[deltas.Delta]:

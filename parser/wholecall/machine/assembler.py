@@ -6,10 +6,10 @@ belongs to a choice goes to `routes`, which finds its call. Deltas that concern 
 in the base class (`turns`) and here: usage counts, calls that are taken back, and faults, which may leave a hole, that
 is, argument text that was lost. Nothing here parses argument text.
 
-Most deltas of a stream are fragments of one call in a row. They take the fast path (`_take_at_once`): if the choice has
-the call in its table for that, if no fragment can begin an object longer than the text so far, and if the budget has
-room, the fragments are appended as one text and emitted as they came. All others are taken one by one (`_route`), which
-puts the call back on the fast path if it can.
+Most deltas of a stream are fragments of one call in a row, or of several calls in turn. They take the fast path
+(`_append`): if the choice has the call in its table for that, if no fragment can begin an object longer than the text
+so far, and if the budget has room, the fragments are appended as one text and emitted as they came. All others are
+taken one by one (`_route`), which puts the call back on the fast path if it can.
 
 Not handled here: framing, dialects and their detection (see `wholecall.stream`), and the meaning of argument text (see
 `wholecall.arguments`).
@@ -62,7 +62,7 @@ _AFTERTHOUGHTS = (
 class Assembler(Turns):
     """The assembler, which turns the deltas of one stream into events."""
 
-    DERIVED: ClassVar = frozenset(["_last", "_last_call", "_said", "_to_event"])
+    DERIVED: ClassVar = frozenset(["_fast", "_last", "_said", "_to_event"])
 
     def __init__(
         self,
@@ -74,10 +74,10 @@ class Assembler(Turns):
         wanted: OutputWanted | None = None,
     ) -> None:
         super().__init__(policy, limits, tools, pieces=pieces, wanted=wanted)
-        # The target of the last pieces, while nothing else came; their call, or else their text and the function that
-        # reports it.
+        # While only pieces come: the calls to which they are appended, by what the pieces of a run have in common; and
+        # the last text or reasoning, with the function that reports its pieces.
+        self._fast: dict[deltas.Piecewise, Call] = {}
         self._last: deltas.Piecewise | None = None
-        self._last_call: Call | None = None
         self._said = SaidText()
         self._to_event: Callable[[str], Event[Any]] = partial(TextDelta, 0, 0)
 
@@ -102,13 +102,19 @@ class Assembler(Turns):
         """Take deltas, in the order of their frames."""
         for delta in told:
             if type(delta) is deltas.Run:
-                if not self._take_at_once(delta.of, delta.texts):
+                call = self._fast.get(delta.of)
+                if not (
+                    self._append(call, delta.texts)
+                    if call is not None
+                    else self._take_at_once(delta.of, delta.texts)
+                ):
                     self._take_singly(delta)
             elif type(delta) is deltas.Slot or type(delta) is deltas.Fragment:
                 if (
                     not (text := delta.text)
                     or tokens.holds_half(text)
-                    or not self._take_at_once(delta, (text,))
+                    or (call := self._call_of(delta)) is None
+                    or not self._append(call, (text,))
                 ):
                     self._route(delta)
             else:
@@ -123,44 +129,60 @@ class Assembler(Turns):
                 self._route(piece)
 
     def _take_at_once(self, of: deltas.Piecewise, texts: Sequence[str]) -> bool:
-        """Take pieces that differ only in their text; return False, and take none, if one could be more."""
-        call = self._last_call
+        """Take the pieces of a run; return False, and take none, if one could be more."""
         if of is not self._last:
-            choice = self._choices.get(of.choice)
-            if choice is None:
-                return False
-            if type(of) is deltas.Fragment:
-                call = choice.labels.fast.get(of.index)
-            elif type(of) is deltas.Slot:
-                call = choice.slots.fast.get(of.index)
-                if call is not None and (
-                    of.alias != call.fast_alias or (of.id is not None and of.id != call.id)
-                ):
+            if isinstance(of, (deltas.Slot, deltas.Fragment)):
+                call = self._call_of(of)
+                if call is None:
                     return False
-            else:
-                return self._finds_speech(choice, of) and self._take_speech(texts)
-            if call is None:
+                self._fast[of] = call
+                return self._append(call, texts)
+            if not self._finds_speech(of):
                 return False
-            self._last, self._last_call = of, call
-        elif call is None:
-            return self._take_speech(texts)
-        text = "".join(texts)
+        out, to_event = self._out, self._to_event
+        if len(texts) == 1:
+            self._said.add(texts[0])
+            if out.pieces:
+                out.events.append(to_event(texts[0]))
+        else:
+            self._said.add("".join(texts))
+            if out.pieces:
+                out.events.extend(map(to_event, texts))
+        return True
+
+    def _call_of(self, of: deltas.Slot | deltas.Fragment) -> Call | None:
+        """Return the call on the fast path to which a piece is appended, None if there is none."""
+        choice = self._choices.get(of.choice)
+        if choice is None:
+            return None
+        if isinstance(of, deltas.Fragment):
+            return choice.labels.fast.get(of.index)
+        call = choice.slots.fast.get(of.index)
+        if call is None or of.alias != call.fast_alias or (of.id is not None and of.id != call.id):
+            return None
+        return call
+
+    def _append(self, call: Call, texts: Sequence[str]) -> bool:
+        """Append pieces to a call; return False, and take none, if one could be more."""
+        one = len(texts) == 1
+        text = texts[0] if one else "".join(texts)
         room = call.room - len(text)
         if room < 0 or ("{" in text and not placeholders.PLACEHOLDER_SIZE < call.size > len(text)):
             return False
         call.parts.append(text)
         call.room = room
-        out = self._out
+        out, to_event = self._out, call.to_event
         if out.pieces:
-            if len(texts) == 1:
-                out.events.append(call.to_event(text))
+            if one:
+                out.events.append(to_event(text))
             else:
-                out.events.extend(map(call.to_event, texts))
+                out.events.extend(map(to_event, texts))
         return True
 
-    def _finds_speech(self, choice: Choice, of: deltas.Piecewise) -> bool:
+    def _finds_speech(self, of: deltas.TextFragment | deltas.ReasoningFragment) -> bool:
         """Find the text of a choice to which pieces are added; return False if there is none."""
-        if choice.ended:
+        choice = self._choices.get(of.choice)
+        if choice is None or choice.ended:
             return False
         if type(of) is deltas.ReasoningFragment:
             self._said, self._to_event = (
@@ -169,20 +191,7 @@ class Assembler(Turns):
             )
         else:
             self._said, self._to_event = choice.content.text, partial(TextDelta, choice.turn, choice.number)
-        self._last, self._last_call = of, None
-        return True
-
-    def _take_speech(self, texts: Sequence[str]) -> bool:
-        """Add pieces of visible text or of reasoning, and emit them."""
-        out = self._out
-        if len(texts) == 1:
-            self._said.add(texts[0])
-            if out.pieces:
-                out.events.append(self._to_event(texts[0]))
-        else:
-            self._said.add("".join(texts))
-            if out.pieces:
-                out.events.extend(map(self._to_event, texts))
+        self._last = of
         return True
 
     def advance_replaced(self, told: Iterable[deltas.Delta]) -> None:
@@ -197,12 +206,14 @@ class Assembler(Turns):
                     answers.spoil(choice)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
+        if self._fast:
+            self._fast.clear()
         self._last = None
         if self.failed:
             return
-        action = routes.action_of(type(delta))
-        if action is None:
-            self.ACTIONS[type(delta)](self, delta)
+        rule = routes.RULES.get(type(delta))
+        if rule is None:
+            self._take_for_turns(delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice is None:
@@ -210,7 +221,7 @@ class Assembler(Turns):
         elif not choice.ended:
             choice.replaced = replaced
             choice.holed = False
-            action(choice, delta)
+            rule(choice, delta)
             if choice.budget.is_overrun:
                 self._end_overrun(choice)
         elif not isinstance(delta, _AFTERTHOUGHTS):
@@ -232,6 +243,26 @@ class Assembler(Turns):
             self._turn.text_elsewhere = True
 
     # Deltas of the whole turn, and about calls of any turn.
+
+    def _take_for_turns(self, delta: deltas.Delta) -> None:
+        """Take a delta that belongs to no choice."""
+        if isinstance(delta, deltas.UsageSeen):
+            self._usage(delta)
+        elif isinstance(delta, deltas.TurnOpened):
+            self._turn_opened(delta)
+        elif isinstance(delta, deltas.TurnEnded):
+            self._turn_ended(delta)
+        elif isinstance(delta, deltas.CarriesOn):
+            self._carries_on(delta)
+        elif isinstance(delta, deltas.CallAnswered):
+            self._answered(delta)
+        elif isinstance(delta, deltas.CallCancelled):
+            self._cancelled(delta)
+        elif isinstance(delta, deltas.CallUnread):
+            self._unread(delta)
+        else:
+            assert isinstance(delta, deltas.WireFault), delta
+            self._fault(delta)
 
     def _usage(self, delta: deltas.UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage
@@ -277,12 +308,3 @@ class Assembler(Turns):
             self.failed = True
             for turn in self.turns:
                 self._end_turn(turn, "aborted")
-
-    ACTIONS: ClassVar[dict[type, Any]] = {
-        **Turns.ACTIONS,
-        deltas.UsageSeen: _usage,
-        deltas.CarriesOn: _carries_on,
-        deltas.CallCancelled: _cancelled,
-        deltas.CallAnswered: _answered,
-        deltas.WireFault: _fault,
-    }

@@ -1,6 +1,6 @@
 """Route each delta of a choice to the call that it is about.
 
-Theory of operation. There is one function per kind of delta that belongs to a choice; the table `_ACTIONS` at the end
+Theory of operation. There is one function per kind of delta that belongs to a choice; the table `RULES` at the end
 holds them. Each first finds the call: `labels` finds it for deltas with labels (chat), `slots` for deltas with slots,
 `restating` for final messages. Then it takes over ids, flags and the like, and lets `phases.advance` change the call.
 
@@ -14,7 +14,7 @@ Ends of turns and faults concern more than one choice: see `assembler` and `turn
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Final, Union
 
 from wholecall import deltas
 from wholecall.arguments.placeholders import is_placeholder
@@ -476,7 +476,7 @@ def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> 
     release(choice)
 
 
-_ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
+RULES: Final[dict[type, Callable[[Choice, Any], None]]] = {
     deltas.Fragment: _fragment,
     deltas.Labelled: _labelled,
     deltas.Slot: _slot,
@@ -500,4 +500,3 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     deltas.Restated: _restated,
     deltas.Reread: _reread,
 }
-action_of = _ACTIONS.get

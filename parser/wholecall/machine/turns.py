@@ -338,10 +338,3 @@ class Turns:
                 if not choice.holed:
                     choice.lose_text()
         self._since_hole = {self._turn} if self._turn is not None else set()
-
-    # The effect of each delta of a whole turn: functions, because bound methods would make a reference cycle.
-    ACTIONS: ClassVar[dict[type, Any]] = {
-        TurnOpened: _turn_opened,
-        TurnEnded: _turn_ended,
-        CallUnread: _unread,
-    }

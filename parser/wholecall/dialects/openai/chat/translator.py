@@ -83,7 +83,7 @@ class ChatTranslator(translator.TextTranslator):
         failed = may_be_named(like, "error")  # such a frame is not a piece, with any text
         kind = "" if failed else self._kind
         usual = _PIECES[kind]
-        runs = self._runs
+        runs, known = self._runs, self._runs.known
         number, index = runs.key
         run: list[str] | None = None  # texts of the last run in `told`
         left = iter(texts)
@@ -91,12 +91,13 @@ class ChatTranslator(translator.TextTranslator):
         delta: Any = None
         place: deltas.Index | None = None
         for text in left:
-            piece = ""
             try:
                 chunk = usual(text) if usual is not None else None
             except decode.UNREADABLE:
                 chunk = None
-            if chunk is not None:
+            if chunk is None:
+                piece = ""
+            else:
                 choice = chunk.choices[0]
                 delta = choice.delta
                 if kind == "call":
@@ -116,11 +117,14 @@ class ChatTranslator(translator.TextTranslator):
                 continue
             if place != index or choice.index != number:
                 number, index = key = choice.index, place
-                run = runs.begin(told, key, self.goes_on(*key))
+                of = known.get(key) or runs.learn(key, self.goes_on(*key))
+                runs.key, runs.of, run = key, of, [piece]
+                told.append(deltas.Run(of, run))
             elif run is None:
-                run = []
+                run = [piece]
                 told.append(deltas.Run(runs.of, run))
-            run.append(piece)
+            else:
+                run.append(piece)
             if chunk.usage or (kind == "thought" and delta.reasoning_details):
                 self._beside(told, chunk, kind)
                 run = None

@@ -208,7 +208,6 @@ def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
 _NO_RESPONSE = items.Response()
 _common: Callable[[str], Any] = events.COMMON.decode
 _ODD: Any = events.TextPiece(delta="", sequence_number=-2)  # no event has this number
-_Labels = tuple[Union[int, str, None], Union[str, None]]
 
 
 def _items(frame: Frame) -> _Wire:
@@ -238,7 +237,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
 
     decoder = events.DECODER
 
-    DERIVED = frozenset({"_runs", "_slots"})
+    DERIVED = frozenset({"_runs"})
     _guest: bool
     _stream_id: Any
     _now: _Progress
@@ -250,7 +249,6 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
         self._now = _Progress(guest=self._guest)
         self._progresses = {}
         self._runs = pieces.Runs()
-        self._slots: dict[_Labels, deltas.Slot] = {}  # of pieces that came before
 
     def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one frame; later pieces start again."""
@@ -271,6 +269,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         told: list[deltas.Delta] = []
         runs = self._runs
+        known = runs.known
         index, alias = runs.key
         run: list[str] | None = None  # texts of the last run in `told`
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
@@ -299,11 +298,14 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
                     )
                     continue
                 index, alias = key = event.run, event.item_id
-                run = runs.begin(told, key, self._slots.get(key) or self.goes_on(type(event), *key))
+                of = known.get(key) or runs.learn(key, self.goes_on(type(event), *key))
+                runs.key, runs.of, run = key, of, [event.delta]
+                told.append(deltas.Run(of, run))
             elif run is None:
-                run = []
+                run = [event.delta]
                 told.append(deltas.Run(runs.of, run))
-            run.append(event.delta)
+            else:
+                run.append(event.delta)
         self._now.expected = expected
         return told
 
@@ -322,11 +324,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
             index = labels.index_label(item)
             self._now.think(index)
             return deltas.ReasoningFragment(0, "", index)
-        if len(self._slots) >= translator.MOST_SLOTS:
-            self._slots.clear()
-        slot = deltas.Slot(0, labels.index_label(run), labels.id_label(item), "")
-        self._slots[run, item] = slot
-        return slot
+        return deltas.Slot(0, labels.index_label(run), labels.id_label(item), "")
 
     def _take(self, event: events.Event, frame: Frame) -> list[deltas.Delta]:
         """Translate an event after a look at its stream and its number."""
