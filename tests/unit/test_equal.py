@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from typing import Any
 
 from tests.support.together import together
-from wholecall.arguments.equal import canonical, same_value, spelled_alike
+from wholecall.arguments.equal import key_of, same_text, same_value, spelled_alike
 
 # Values, those that mean the same in one row; in a row those that are spelled alike are in one list.
 ROWS: list[list[list[Any]]] = [
@@ -56,10 +57,25 @@ def test_equality(row: int, alike: int, value: Any) -> None:
     assert [(other, (row, alike) == (in_row, of)) for in_row, of, other in VALUES] == spelled
 
 
-def test_one_spelling() -> None:
-    """Values have one canonical text if they are spelled alike, and only then."""
-    for (row, alike, one), (in_row, of, other) in product(VALUES, VALUES):
-        assert ((row, alike) == (in_row, of)) == (canonical(one) == canonical(other))
+def test_one_key() -> None:
+    """Values have one key if they mean the same, and only then."""
+    for (row, _, one), (in_row, _, other) in product(VALUES, VALUES):
+        assert (row == in_row) == (key_of(one) == key_of(other))
+
+
+@together(
+    ("text", "same"),
+    [("", False), (" 1", True), ("1.0", True), ("2", False), ("x", False), ("y", False)],
+)
+def test_texts(text: str, same: bool) -> None:
+    """Texts mean the same if their values do; texts without a value do if they are one text."""
+
+    def value_of(text: str) -> object:
+        return None if text in ("", "x", "y") else json.loads(text)
+
+    assert same == same_text("1", text, value_of)
+    assert same == same_text(text, "1", value_of)
+    assert (text == "x") == same_text("x", text, value_of)
 
 
 def test_integers_have_any_size() -> None:

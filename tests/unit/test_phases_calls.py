@@ -41,7 +41,7 @@ from wholecall.deltas import (
     TurnOpened,
 )
 from wholecall.limits import Limits
-from wholecall.machine import restating, verdicts
+from wholecall.machine import sameness, verdicts
 from wholecall.machine.assembler import Assembler
 from wholecall.policy import Policy
 
@@ -414,7 +414,7 @@ def test_one_decode_per_call(stream: list[Delta], monkeypatch: pytest.MonkeyPatc
         return decode(text)
 
     monkeypatch.setattr(verdicts, "read_arguments", counting(parse.read_arguments))
-    monkeypatch.setattr(restating, "parse_arguments", counting(parse.parse_arguments))
+    monkeypatch.setattr(sameness, "parse_arguments", counting(parse.parse_arguments))
     monkeypatch.setattr(strict, "_decode", count_decode)
     said = [word for words in told(*stream) for word in words if word.startswith("call")]
 

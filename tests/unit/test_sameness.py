@@ -41,9 +41,12 @@ def test_names_are_compared() -> None:
     assert {} == repeats([Said("c", "f", A), Said("c", "g", A), Said("c", "f", "")])
 
 
-def _stream(answer: str) -> bytes:
-    function = {"name": "f", "arguments": A}
-    calls = [{"index": 0, "id": "a", "type": "function", "function": function}]
+def _stream(answer: str, names: str = "f", ids: str | None = "abc") -> bytes:
+    calls = [
+        {"index": index, "type": "function", "function": {"name": name, "arguments": A}}
+        | ({} if ids is None else {"id": ids[index]})
+        for index, name in enumerate(names)
+    ]
     chunks = [
         {"delta": {"role": "assistant", "content": None}, "finish_reason": None},
         {"delta": {"tool_calls": calls}, "finish_reason": None},
@@ -64,6 +67,55 @@ def test_turns_that_are_forgotten_are_not_remembered() -> None:
 
     assert [0, 1, 2] == answers(Limits())
     assert [0, 1, 2, 3] == answers(Limits(max_turns=2))
+
+
+@together("names", ["f", "ff", "fg", "fgh", "ffg"])
+@together("ids", [None, "abc"])
+def test_an_answer_that_comes_again_has_no_new_call(names: str, ids: str | None) -> None:
+    """The calls of a response that was sent twice are emitted once, with ids or without, whatever they have in common."""
+    parser = ToolCallParser("chat-completions")
+    events = [*parser.feed(_stream("a", names, ids) * 2), *parser.close()]
+
+    assert [(0, name) for name in names] == [
+        (event.turn, event.name) for event in events if isinstance(event, ToolCall)
+    ]
+
+
+def test_one_id_of_several_calls() -> None:
+    """Calls of two names or values show that their id identifies nothing; calls without text have only names."""
+    head = Said("c", "f", "")
+
+    assert [False] * 4 == [
+        sameness.is_shared(calls)
+        for calls in ([], [head, head], [head, Said("c", "f", A)], [Said("c", " f", A), Said("c", "f", A)])
+    ]
+    assert [True] * 3 == [
+        sameness.is_shared(calls)
+        for calls in (
+            [head, Said("c", "g", "")],
+            [Said("c", "f", A), Said("c", "f", B)],
+            [head, Said("c", "f", A), Said("c", "f", "{")],
+        )
+    ]
+
+
+@together(
+    ("one", "other", "same"),
+    [
+        pytest.param(Said("c", "f", ""), Said("d", "f", "{}"), True, id="no text is an empty object"),
+        pytest.param(Said("c", "f", "{"), Said("c", "f", "{"), True, id="one text without a value"),
+        pytest.param(Said("c", "f", "{"), Said("c", "f", "{ "), False, id="two texts without a value"),
+        pytest.param(Said("c", "f", A), Said("c", "g", A), False, id="another name"),
+        pytest.param(Said("c", "f", A, A), Said("c", "f", '{"a": 1}', '{"a": 1}'), False, id="free texts"),
+        pytest.param(Said("c", "f", None, {"a": 1}), Said("c", "f", None, {"a": 2}), False, id="values"),
+        pytest.param(
+            Said("c", "f", None, {"a": 1}), Said("c", "f", '{"a":1.0}'), True, id="a value and a text"
+        ),
+    ],
+)
+def test_the_same_call(one: Said, other: Said, *, same: bool) -> None:
+    """One name, and one value in any spelling; the value of a custom tool is its text."""
+    assert [same, same] == [one.is_same(other), other.is_same(one)]
 
 
 def test_a_snapshot_keeps_what_came_out() -> None:

@@ -25,7 +25,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.limits import Limits
-from wholecall.machine import restating, sameness
+from wholecall.machine import sameness
 from wholecall.machine.assembler import Assembler
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Kind, TurnReason
@@ -379,7 +379,6 @@ def test_restated_texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         texts.append(text)
         return parse_arguments(text)
 
-    monkeypatch.setattr(restating, "parse_arguments", read)
     monkeypatch.setattr(sameness, "parse_arguments", read)
     held = [done(slot, f'{{"a":{slot}}}', id=f"c{slot}", name="f") for slot in range(5)]
     restated = [again(f'{{"b":{n}}}', id=f"d{n}") for n in range(20)]

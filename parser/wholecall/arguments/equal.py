@@ -1,8 +1,9 @@
 """Equality of decoded JSON values: two definitions, for two purposes.
 
 `same_value`: do they mean the same to the executed tool? Numbers are compared by value: 1 and 1.0 are equal.
+`same_text` asks that of two texts, and `key_of` writes values that mean the same as one text.
 `spelled_alike`: can one writer have meant one value by both? Numbers are compared by type as well: 1 and 1.0 differ,
-and so do 0.0 and -0.0. `canonical` writes values that are spelled alike as one text.
+and so do 0.0 and -0.0.
 
 For both, `true` is not a number, and the order of members never matters.
 """
@@ -10,7 +11,13 @@ For both, `true` is not a number, and the order of members never matters.
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FLOAT = re.compile(r"\d[.e]")  # is in every text with a float, and in some others
 
 
 def same_value(one: object, other: object) -> bool:
@@ -31,6 +38,28 @@ def same_value(one: object, other: object) -> bool:
     return True
 
 
+def same_text(one: str, other: str, value_of: Callable[[str], object]) -> bool:
+    """Return whether two texts have the same value; `value_of` returns None for a text that has none."""
+    if one == other:
+        return True
+    value = value_of(one)
+    if value is None:
+        return False
+    other_value = value_of(other)
+    return other_value is not None and same_value(value, other_value)
+
+
+def key_of(value: object) -> str:
+    """Return a text that is equal for two decoded values that mean the same, and for no others."""
+    text = json.dumps(value, sort_keys=True)
+    return json.dumps(json.loads(text, parse_float=_number)) if _FLOAT.search(text) else text
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
 def spelled_alike(one: Any, other: Any) -> bool:
     """Return whether two JSON values are equal, order of members aside; 1, 1.0 and true differ, so do 0.0 and -0.0."""
     pairs = [(one, other)]
@@ -48,8 +77,3 @@ def spelled_alike(one: Any, other: Any) -> bool:
         elif one != other or (kind is float and str(one) != str(other)):
             return False
     return True
-
-
-def canonical(value: object) -> str:
-    """Return one spelling for equal JSON: order of members aside, but 1, 1.0 and true differ."""
-    return json.dumps(value, sort_keys=True)

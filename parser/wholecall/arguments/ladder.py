@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from wholecall.arguments.equal import canonical
+from wholecall.arguments.equal import spelled_alike
 from wholecall.arguments.recovery import Fault, Recovered, peel, recover
 from wholecall.arguments.strict import Read, is_beginning, leaves, read_strict
 from wholecall.arguments.tokens import QUOTES, nesting, plain, scan, split, utf8_size
@@ -153,7 +153,7 @@ def _join(core: str, start: int, edits: list[Edit], policy: Policy, limits: Limi
             return None if read.reason == "invalid_json" else _dropped(read.reason)
         reads.append(read)
     chosen = next((at for at, read in enumerate(reads) if read.value), 0)
-    if len({canonical(read.value) for read in reads[chosen:]}) > 1:
+    if not all(spelled_alike(reads[chosen].value, read.value) for read in reads[chosen + 1 :]):
         return _dropped("multiple_objects")
     edits += [Edit("placeholder", start + first) for first, _ in spans[:chosen]]
     edits += [Edit("duplicate_object", start + first) for first, _ in spans[chosen + 1 :]]

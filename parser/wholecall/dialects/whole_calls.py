@@ -22,7 +22,7 @@ from typing import Union
 
 import msgspec
 
-from wholecall.arguments.equal import same_value
+from wholecall.arguments.equal import same_text
 from wholecall.deltas import INVALID_INDEX, CallClosed, CallWhole, Delta, Finish, Index
 from wholecall.dialects.decode import is_blank, plain
 from wholecall.discreet import discreet_repr
@@ -228,7 +228,4 @@ class WholeCalls:
 
 def _says_the_same(one: str, other: str) -> bool:
     """Return whether two texts have the same content; a repeating server leaves out the same members as before."""
-    if one == other or not (one and other):
-        return one == other
-    values = [plain(text) for text in (one, other)]
-    return values[0] is not None and same_value(*values)
+    return one == other or (bool(one and other) and same_text(one, other, plain))

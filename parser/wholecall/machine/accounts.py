@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.arguments.equal import same_value
 from wholecall.deltas import DONE, HYDRATION
-from wholecall.machine import phases, sameness
+from wholecall.machine import phases
+from wholecall.machine.matching import first_of, pairs
+from wholecall.machine.sameness import Said, text_of
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
@@ -49,7 +50,7 @@ def account(choice: Choice, *, ended: bool) -> None:
             )  # and no label says otherwise
             if not is_only and (call.empty or not _same(orphan, call)):
                 call.flag("bound_by_order")
-            phases.advance(choice, call, "whole", (sameness.text_of(orphan), DONE))
+            phases.advance(choice, call, "whole", (text_of(orphan), DONE))
     for orphan in (*told, *owned):
         orphan.orphan = False  # the rest is a tentative call, which no event reports
     if not any(orphan.orphan for orphan in orphans):
@@ -80,23 +81,13 @@ def _accounts(
 
 def _pairs(orphans: list[Call], calls: list[Call]) -> dict[Call, Call]:
     """Return the call of the same text for each orphan that has one, each call once; first the calls that came whole."""
-    left = sorted(calls, key=lambda call: -call.rank)
-    pairs: dict[Call, Call] = {}
-    for orphan in orphans:
-        call = next((call for call in left if _same(orphan, call)), None)
-        if call is not None:
-            pairs[orphan] = call
-            left.remove(call)
-    return pairs
+    found = pairs(orphans, sorted(calls, key=lambda call: -call.rank), [first_of(_same)])
+    return {orphans[n]: call for n, call in found.items()}
 
 
 def _same(one: Call, other: Call) -> bool:
     """Return whether two texts have the same value; each is read once, and no text counts as an empty object."""
-    texts = [sameness.text_of(call) or "{}" for call in (one, other)]
-    if texts[0] == texts[1]:
-        return True
-    values = [sameness.held_value(call, text) for call, text in zip((one, other), texts, strict=True)]
-    return values[0] is not None and values[1] is not None and same_value(*values)
+    return Said.of(one).is_equal(Said.of(other))
 
 
 def _in_order(dones: list[Call], calls: list[Call], places: dict[Call, int]) -> dict[Call, Call]:
@@ -105,20 +96,18 @@ def _in_order(dones: list[Call], calls: list[Call], places: dict[Call, int]) -> 
     if len(dones) != len(lacking):
         return {}
     is_one_text = all(_same(dones[0], orphan) for orphan in dones[1:])
-    pairs: dict[Call, Call] = {}
-    for orphan in dones:
-        began = [call for call in lacking if places[call] < places[orphan] and _fits(orphan, call)]
-        if not began or not (is_one_text or len({call.name for call in began}) == 1):
-            return {}
-        pairs[orphan] = began[0]
-        lacking.remove(began[0])
-    return pairs
+
+    def first_begun(orphan: Call, left: list[Call]) -> Call | None:
+        began = [call for call in left if places[call] < places[orphan] and _fits(orphan, call)]
+        is_clear = is_one_text or len({call.name for call in began}) == 1
+        return began[0] if began and is_clear else None
+
+    found = pairs(dones, lacking, [first_begun])
+    return {dones[n]: call for n, call in found.items()} if len(found) == len(dones) else {}
 
 
 def _fits(orphan: Call, call: Call) -> bool:
     """Return whether a done event can be a call's: its text continues the pieces that came."""
     return (
-        call.block
-        and call.kind == orphan.kind
-        and (call.blank or sameness.text_of(orphan).startswith(sameness.text_of(call)))
+        call.block and call.kind == orphan.kind and (call.blank or text_of(orphan).startswith(text_of(call)))
     )

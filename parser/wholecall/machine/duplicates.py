@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.deltas import DONE
-from wholecall.machine.sameness import same_text, text_of
+from wholecall.machine.sameness import Said, is_shared, text_of
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
@@ -30,7 +30,7 @@ def may_be_duplicate(choice: Choice, call: Call) -> bool:
     earlier = call.original
     if earlier is None or earlier.round != call.round or _is_constant(choice, call):
         return False
-    return call.says_nothing or not earlier.is_over or _same_text(earlier, call)
+    return call.says_nothing or not earlier.is_over or _is_same(earlier, call)
 
 
 def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
@@ -44,7 +44,7 @@ def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
         if whole:
             _complete(earlier, call)
         return True
-    if earlier.dropped is None and (not whole or _same_text(earlier, call)):
+    if earlier.dropped is None and (not whole or _is_same(earlier, call)):
         earlier.flag("repeated")
         return True
     if earlier.dropped is None:
@@ -64,7 +64,7 @@ def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
         else:
             earlier.note("lost_text", detail="it came again, and not whole")
         return whole
-    if earlier.dropped is None and whole and _same_text(earlier, call):
+    if earlier.dropped is None and whole and _is_same(earlier, call):
         earlier.flag("repeated")
         return True
     return False
@@ -72,11 +72,7 @@ def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
 
 def _is_constant(choice: Choice, call: Call) -> bool:
     """Return whether the id identifies nothing: different calls of the message have it."""
-    claimants = choice.having(call.id, call.step)[:_MOST_CLAIMANTS]
-    filled = [other for other in claimants if not other.says_nothing]
-    return any(other.name != call.name for other in claimants) or any(
-        not _same_text(filled[0], other) for other in filled[1:]
-    )
+    return is_shared([Said.of(other) for other in choice.having(call.id, call.step)[:_MOST_CLAIMANTS]])
 
 
 def _complete(earlier: Call, call: Call) -> None:
@@ -88,5 +84,5 @@ def _complete(earlier: Call, call: Call) -> None:
     earlier.flag("repeated")
 
 
-def _same_text(one: Call, other: Call) -> bool:
-    return same_text(text_of(one), text_of(other))
+def _is_same(one: Call, other: Call) -> bool:
+    return Said.of(one).is_same(Said.of(other))

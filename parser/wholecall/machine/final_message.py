@@ -13,14 +13,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from wholecall.arguments import equal, ladder, placeholders
+from wholecall.arguments import placeholders
+from wholecall.machine.matching import Listed, first_of, pairs
 from wholecall.machine.readings.partitions import final_name
+from wholecall.machine.sameness import Said
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wholecall.deltas import CallWhole
-    from wholecall.machine.choice import Choice
     from wholecall.machine.readings.solve import ReadCall
     from wholecall.machine.record import Record
+
+    _Test = Callable[[Listed, "_Known"], bool]
 
 
 class Meant(NamedTuple):
@@ -57,30 +62,33 @@ class Meant(NamedTuple):
         )
 
 
-def restated(choice: Choice, record: Record, meant: list[Meant]) -> list[Meant]:
+class _Known(NamedTuple):
+    """One call of the reading, by its number; `own` are those of its ids that distinguish calls."""
+
+    number: int
+    one: Meant
+    said: Said
+    ids: set[str]
+    own: set[str]
+
+
+def restated(record: Record, meant: list[Meant]) -> list[Meant]:
     """Return the calls of the reading as the final message corrects them, and those that only the message has."""
     restated_ids = Counter(whole.id for whole in record.restated if whole.id is not None)
     read_ids = Counter(id for one in meant for id in _ids(record, one))
     ids = {id for id, n in restated_ids.items() if n == 1 and read_ids[id] < 2}  # that distinguish calls
-    left = list(record.restated)
-    found: dict[int, CallWhole] = {}
-    for match in _MATCHES:
-        for whole in list(left):
-            fits = (
-                n
-                for n, one in enumerate(meant)
-                if n not in found
-                and _may_be(one, whole, own := _ids(record, one), ids)
-                and match(choice, one, whole, own & ids)
-            )
-            n = next(fits, None)
-            if n is not None:
-                found[n] = whole
-                left.remove(whole)
+    known = [
+        _Known(n, one, Said(None, one.name, one.text), own := _ids(record, one), own & ids)
+        for n, one in enumerate(meant)
+    ]
+    rules = [first_of(_tested(test, ids)) for test in _TESTS]
+    pairs_found = pairs([*map(Listed.of, record.restated)], known, rules)
+    found = {call.number: record.restated[n] for n, call in pairs_found.items()}
     corrected = [
         Meant(_believed(record, one, found.get(n), ids), found.get(n), n in found or _is_fact(record, one))
         for n, one in enumerate(meant)
     ]
+    left = [whole for n, whole in enumerate(record.restated) if n not in pairs_found]
     return corrected + [Meant(None, whole, True) for whole in left]
 
 
@@ -101,37 +109,38 @@ def _is_fact(record: Record, one: Meant) -> bool:
     return record.shown[one.pieces[0]].is_over
 
 
-def _may_be(one: Meant, whole: CallWhole, own: set[str], ids: set[str]) -> bool:
-    """Return whether a restated call can be this one: neither an id nor a name contradicts it."""
-    if own & ids:
-        return whole.id in own & ids
-    if whole.id in ids and own:
+def _tested(test: _Test, ids: set[str]) -> _Test:
+    """Return a test that a call passes only if neither an id nor a name contradicts the listed call."""
+    return lambda listed, call: _may_be(listed, call, ids) and test(listed, call)
+
+
+def _may_be(listed: Listed, call: _Known, ids: set[str]) -> bool:
+    whole = listed.whole
+    if call.own:
+        return whole.id in call.own
+    if whole.id in ids and call.ids:
         return False
-    return one.name is None or whole.name is None or one.name == final_name(whole.name)
+    return call.one.name is None or whole.name is None or call.one.name == final_name(whole.name)
 
 
-def _has_id(_: Choice, __: Meant, whole: CallWhole, own: set[str]) -> bool:
-    return whole.id in own
+def _has_id(listed: Listed, call: _Known) -> bool:
+    return listed.whole.id in call.own
 
 
-def _has_text(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
-    return one.text == whole.text
+def _has_text(listed: Listed, call: _Known) -> bool:
+    return call.one.text == listed.whole.text
 
 
-def _has_value(choice: Choice, one: Meant, whole: CallWhole, _: set[str]) -> bool:
-    values = [
-        ladder.read_arguments(text, "clean", choice.options.policy, choice.options.limits).arguments
-        for text in (one.text, whole.text)
-    ]
-    return None not in values and equal.same_value(*values)
+def _has_value(listed: Listed, call: _Known) -> bool:
+    return listed.said.is_equal(call.said)
 
 
-def _is_begun(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
-    return whole.text.startswith(one.text)
+def _is_begun(listed: Listed, call: _Known) -> bool:
+    return listed.continues(call.one.text)
 
 
-def _is_unsure(_: Choice, one: Meant, __: CallWhole, ___: set[str]) -> bool:
-    return not one.is_sure
+def _is_unsure(_: Listed, call: _Known) -> bool:
+    return not call.one.is_sure
 
 
-_MATCHES = (_has_id, _has_text, _has_value, _is_begun, _is_unsure)  # best first
+_TESTS = (_has_id, _has_text, _has_value, _is_begun, _is_unsure)  # best first

@@ -103,5 +103,5 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     if not delta.listed:
         return meant
     sure = [one.read for one in meant if one.is_sure]
-    corrected = restated(choice, record, meant)  # an empty text that disagrees proves nothing
+    corrected = restated(record, meant)  # an empty text that disagrees proves nothing
     return [one._replace(is_sure=one.is_sure and (one.is_restated or one.read in sure)) for one in corrected]

@@ -6,17 +6,18 @@ id, else by its item's id; else it is the call that fits best: the same value, t
 call that lacks its text or is not complete.
 
 `find_restated` does this for one call at a time; `matched` does it for a whole message, for dialects that report its
-calls together.
+calls together. The rules of both are tried by `matching`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from wholecall.arguments.equal import same_value
-from wholecall.calls.parse import parse_arguments
 from wholecall.deltas import HYDRATION, CallWhole, Restated
-from wholecall.machine.sameness import held_value, same_text, text_of
+from wholecall.machine.matching import Listed, first_of, only_of, pairs
+from wholecall.machine.readings.partitions import final_name
+from wholecall.machine.sameness import Said, text_of
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
@@ -46,10 +47,11 @@ def _is_listed(call: Call) -> bool:
 def _listed_again(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the same call of the final message at hand, if it is listed once more."""
     claimants = choice.labels.by_id.get(delta.id, ()) if delta.id is not None else ()
+    said = Said.whole(delta)
     same = (
         call
         for call in claimants
-        if _is_listed(call) and _may_be_restated(call, delta) and same_text(text_of(call), delta.text)
+        if _is_listed(call) and _may_be_restated(call, delta) and said.is_equal(Said.of(call))
     )
     return next(same, None)
 
@@ -66,41 +68,46 @@ def _refuse_split(claimants: list[Call]) -> Call | None:
 def _may_be_restated(call: Call, delta: CallWhole) -> bool:
     if call.kind != delta.kind:
         return False
-    return call.name is None or delta.name is None or call.name.strip() == delta.name.strip()
+    return call.name is None or delta.name is None or final_name(call.name) == final_name(delta.name)
 
 
 def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | None:
     """Return the call that fits best; among equals the call in the same position, else the first."""
-    calls = [call for call in calls if call.rank != HYDRATION]
-    if not calls:
-        return None
-    value = parse_arguments(delta.text).arguments
-    fits = [(fit, call) for call in calls if (fit := _fit(call, delta, value))]
-    if not fits:
-        return None
-    best = max(fit for fit, _ in fits)
-    equals = [call for fit, call in fits if fit == best]
     here = choice.slots.at.get(delta.index, ())
-    return next((call for call in equals if call in here), equals[0])
+    left = [call for call in calls if call.rank != HYDRATION and not _is_listed_elsewhere(call, delta)]
+    left.sort(key=lambda call: call not in here)
+    return pairs([Listed.of(delta)], left, _FITS).get(0) if left else None
 
 
-def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
-    """Return how well a restated text fits the call; 0 if it does not fit.
+def _is_listed_elsewhere(call: Call, delta: CallWhole) -> bool:
+    """Return whether the message restates the call by its own id."""
+    return call.id is not None and call.id != delta.id and call.id in delta.restated_ids
 
-    Where both have an id, a text must equal or continue the call's. Two texts of the same value may be spelled
-    differently. `value` is that of the restated text, and each call keeps its own: a message can restate many calls, so
-    no text is read twice.
-    """
-    if call.id is not None and call.id in delta.restated_ids and call.id != delta.id:
-        return 0  # the message restates that call by its own id
-    held = text_of(call)
-    if held == delta.text or (held and value is not None and same_value(value, held_value(call, held))):
-        return 4
-    if not call.blank and delta.text.startswith(held):
-        return 3
-    if call.id is not None and delta.id is not None:
-        return 0
-    return 2 if call.blank else int(not call.complete)
+
+def _has_value(listed: Listed, call: Call) -> bool:
+    """Return whether both have the same value; a call without text has none yet."""
+    said = Said.of(call)
+    return bool(said.text or not listed.whole.text) and said.is_equal(listed.said)
+
+
+def _goes_on(listed: Listed, call: Call) -> bool:
+    return not call.blank and listed.continues(text_of(call))
+
+
+def _lacks_text(listed: Listed, call: Call) -> bool:
+    return call.blank and not _has_another_id(listed, call)
+
+
+def _is_incomplete(listed: Listed, call: Call) -> bool:
+    return not (call.complete or _has_another_id(listed, call))
+
+
+def _has_another_id(listed: Listed, call: Call) -> bool:
+    """Return whether both have an id, which are not the same: then only their texts can show that they are one."""
+    return call.id is not None and listed.whole.id is not None
+
+
+_FITS = tuple(map(first_of, (_has_value, _goes_on, _lacks_text, _is_incomplete)))  # best first
 
 
 def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | None]]:
@@ -109,42 +116,32 @@ def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | Non
     They are matched by labels, else by name and value, else because only one call of the name is left. Where several
     are left, it is unknown which is meant: then the restated call is left out, and none of them is sure.
     """
-    found: dict[int, Call | None] = {}
-    left = [
+    calls = [
         call for call in choice.calls if not call.orphan and not delta.restated_ids.intersection(call.aliases)
     ]
-    for rule in (_by_label, _by_value, _by_name):
-        for n, whole in enumerate(delta.calls):
-            if n in found:
-                continue
-            call = rule(choice, whole, [call for call in left if _may_be_restated(call, whole)])
-            if call is not None:
-                found[n] = call
-                left.remove(call)
-    pairs = []
+    rules = partial(_by_label, choice), first_of(_is_equal), only_of(_may_be)
+    found = pairs([*map(Listed.of, delta.calls)], calls, rules)
+    left = [call for call in calls if call not in found.values()]
+    told: list[tuple[CallWhole, Call | None]] = []
     for n, whole in enumerate(delta.calls):
         rest = [call for call in left if _may_be_restated(call, whole)] if n not in found else []
         for call in rest:
             call.note("lost_text", detail="a message lists several calls that it could be")
         if not rest:
-            pairs.append((whole, found.get(n)))
-    return pairs
+            told.append((whole, found.get(n)))
+    return told
 
 
-def _by_label(choice: Choice, whole: CallWhole, left: list[Call]) -> Call | None:
-    claimants = choice.labels.by_id.get(whole.id or "", []) or choice.labels.by_id.get(whole.alias or "", [])
-    named = [call for call in claimants if call in left]
+def _by_label(choice: Choice, listed: Listed, left: list[Call]) -> Call | None:
+    by_id, whole = choice.labels.by_id, listed.whole
+    claimants = by_id.get(whole.id or "", []) or by_id.get(whole.alias or "", [])
+    named = [call for call in claimants if call in left and _may_be_restated(call, whole)]
     return named[0] if len(named) == 1 else None
 
 
-def _by_value(_: Choice, whole: CallWhole, left: list[Call]) -> Call | None:
-    value = parse_arguments(whole.text or "{}").arguments
-    return next((call for call in left if value is not None and same_value(value, _value(call))), None)
+def _is_equal(listed: Listed, call: Call) -> bool:
+    return _may_be(listed, call) and listed.said.is_equal(Said.of(call))
 
 
-def _by_name(_: Choice, _whole: CallWhole, left: list[Call]) -> Call | None:
-    return left[0] if len(left) == 1 else None
-
-
-def _value(call: Call) -> dict[str, Any] | None:
-    return held_value(call, text_of(call) or "{}")
+def _may_be(listed: Listed, call: Call) -> bool:
+    return _may_be_restated(call, listed.whole)

@@ -171,7 +171,7 @@ def _accept_silence(choice: Choice, call: Call) -> None:
 
 def _restated(choice: Choice, delta: deltas.Restated) -> None:
     found = restating.matched(choice, delta)
-    again = repeats([Said(whole.id, whole.name, whole.text) for whole, _ in found])
+    again = repeats([Said.whole(whole) for whole, _ in found])
     pairs = [
         (whole, call or _opened(choice, whole))
         for n, (whole, call) in enumerate(found)

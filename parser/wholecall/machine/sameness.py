@@ -3,14 +3,19 @@
 Theory of operation. Two calls are the *same* if they belong to one answer, and have the same public id (or none, under
 one response id), the same name and an equal value, in any spelling. It does not matter at which index, in which block,
 turn or body of the connection each came, or how it ended. A call that is the same as an emitted call is not a second
-call. A call without any text shows only that its id is known. A call that differs is a separate call.
+call. A call without any text (a *head*) shows only that its id is known. A call that differs is a separate call.
+
+Whoever asks brings the answer and the id: calls of one id are found by a label. `Said` is the rest, name and value, and
+`Said.is_same` is the only comparison of calls. `is_shared` decides whether an id identifies nothing. The value of a
+custom tool is its text; any other text is read once, whatever the policy would make of it.
 
 Another response id means another answer, and so does another step of a message (`StepBegan`): servers that number their
 calls use `functions.run:0` in each. Turns without a response id do not show this: there the call's id decides.
 
 Within a choice the calls of one id are compared by `repeats` (calls that are read together at the end) and by
-`duplicates` (calls that end one by one). Different calls show that their id identifies nothing (quirk 64): then equal
-calls are separate calls too, unless all came equally often, so that the whole list came again.
+`duplicates` (calls that end one by one); which call of a choice a message means is found by `matching`. Different calls
+show that their id identifies nothing (quirk 64): then equal calls are separate calls too, unless all came equally
+often, so that the whole list came again.
 
 From the second turn on `Told` remembers the emitted calls, for as long as their turns are kept (`Limits.max_turns`),
 and the last calls of each label. A call that opens in another turn under a response id and a label that are known there
@@ -26,15 +31,18 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from msgspec import UNSET
+
 from wholecall.arguments.equal import same_value
 from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall
 from wholecall.calls.output.events import EXECUTABLE, Event
 from wholecall.calls.parse import parse_arguments
+from wholecall.machine.readings.partitions import final_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wholecall.deltas import CallAnswered
+    from wholecall.deltas import CallAnswered, CallWhole
     from wholecall.machine.call import Call
 
 _CALLS = (*EXECUTABLE, ServerToolCall)
@@ -57,12 +65,87 @@ class Place(NamedTuple):
         return None if self.response is None else (self.response, True)
 
 
+class Said:
+    """The content of one call: its name and its value, which is read when it is asked for.
+
+    Attributes:
+        id: its public id; the name is in its final form, None if none came.
+        text: empty if none came; an empty text has the value of an empty object. None if only the value is known.
+        is_head: it only announces a call: no text came, and it did not come whole.
+    """
+
+    __slots__ = ("_call", "_value", "id", "is_head", "name", "text")
+
+    def __init__(self, id: str | None, name: str | None, text: str | None, value: Any = UNSET) -> None:
+        self.id, self.name, self.text = id, None if name is None else final_name(name), text
+        self.is_head = text == ""
+        self._value = value
+        self._call: Call | None = None
+
+    def __repr__(self) -> str:
+        return f"<Said of {len(self.text or '')} characters>"
+
+    @classmethod
+    def of(cls, call: Call) -> Said:
+        """Return what a call says so far; the call keeps the value that is read."""
+        text = text_of(call)
+        said = cls(call.id, call.name, text, text if call.kind == "custom" else UNSET)
+        said.is_head, said._call = call.says_nothing, call
+        return said
+
+    @classmethod
+    def whole(cls, whole: CallWhole) -> Said:
+        """Return what a message says of a call."""
+        return cls(whole.id, whole.name, whole.text, whole.text if whole.kind == "custom" else UNSET)
+
+    @classmethod
+    def emitted(cls, event: Any) -> Said:
+        """Return what the event of an emitted call says."""
+        is_custom = isinstance(event, CustomToolCall)
+        return cls(event.id, event.name, None, event.input if is_custom else event.arguments)
+
+    @property
+    def value(self) -> Any:
+        """An object, or the text of a custom tool; None if the text has no value."""
+        if self._value is UNSET:
+            self._value = self._read()
+        return self._value
+
+    def _read(self) -> dict[str, Any] | None:
+        text, call = self.text or "{}", self._call
+        if call is None:
+            return parse_arguments(text).arguments
+        if call.reading is None or call.reading[0] != text:
+            call.reading = text, parse_arguments(text).arguments
+        return call.reading[1]
+
+    def is_same(self, other: Said) -> bool:
+        """Return whether both are the same call, if one id of one answer identifies them."""
+        return self.name == other.name and self.is_equal(other)
+
+    def is_equal(self, other: Said) -> bool:
+        """Return whether both have the same value, whatever their names."""
+        if self.text is not None and self.text == other.text:
+            return True
+        return self.value is not None and other.value is not None and same_value(self.value, other.value)
+
+
+def text_of(call: Call) -> str:
+    """Return the text in force."""
+    return call.text if call.restated is None else call.restated
+
+
+def is_shared(calls: Sequence[Said]) -> bool:
+    """Return whether different calls have the id of these calls, so that it identifies nothing; heads have only names."""
+    filled = [call for call in calls if not call.is_head]
+    return len({call.name for call in calls}) > 1 or any(not filled[0].is_equal(one) for one in filled[1:])
+
+
 class _Telling(NamedTuple):
     turn: int
     choice: int
     response: str | None
-    name: str
-    value: Any  # an object, or the text of a custom tool
+    said: Said
 
     def __repr__(self) -> str:
         return f"<_Telling in turn {self.turn}>"
@@ -91,7 +174,7 @@ class Told:
         if label is None or call.source is not None or not isinstance(event, _CALLS):
             return
         tellings = self._by_label.setdefault(label, [])
-        tellings.append(_Telling(*place, *_said(event)))
+        tellings.append(_Telling(*place, Said.emitted(event)))
         if len(tellings) > _MOST:
             del tellings[0]
 
@@ -140,11 +223,8 @@ class Told:
         answered = self.answers.get(call.id) if call.id is not None else None
         if answered is None or answered.name not in (None, name):
             return False
-        if (
-            answered.text is not None
-            and not call.says_nothing
-            and not same_text(answered.text, text_of(call))
-        ):
+        said = Said.of(call)
+        if not (said.is_head or answered.text is None or said.is_equal(Said(call.id, name, answered.text))):
             return False
         self._take(answered.id)
         return True
@@ -157,30 +237,27 @@ class Told:
 
     def holds(self, place: Place, call: Call, name: str, calls: Sequence[Call]) -> bool:
         """Return whether a withheld call is the same as an emitted call; `calls` are those of its choice."""
-        if call.says_nothing:
+        said = Said.of(call)
+        said.name = name  # that of events
+        if said.is_head:
             known = self._elsewhere(place, call.id) if call.id is not None and not call.lacks_text else ()
-            return any(one.name == name for one in known)
-        text = text_of(call)
-        value = text if call.kind == "custom" else held_value(call, text)
-        if value is None:
-            return False
+            return any(one.said.name == name for one in known)
         # Without ids equal calls of one response are several calls: they match one to one.
-        n_again = 0 if call.id is not None else sum(_is_repeated(other, value) for other in calls)
-        return self._times(place, call, name, value) > n_again
+        n_again = 0 if call.id is not None else sum(_is_repeated(other, call, said) for other in calls)
+        return self._times(place, call, said) > n_again
 
     def holds_event(self, place: Place, call: Call, event: Event, here: Sequence[Event]) -> bool:
         """Return whether the call to be emitted equals an emitted call, by its id; `here` are its neighbours."""
         if call.id is None or call.source is not None or not isinstance(event, EXECUTABLE):
             return False
-        name, value = _said(event)
-        said = [_said(one) for one in here if isinstance(one, _CALLS)]
-        if said and all(one[0] == name and same_value(one[1], value) for one in said):
-            return True  # different calls would show that the id identifies nothing
-        return self.compares and self._times(place, call, name, value) > 0
+        said = Said.emitted(event)
+        beside = [Said.emitted(one) for one in here if isinstance(one, _CALLS)]
+        if beside and not is_shared([said, *beside]):
+            return True
+        return self.compares and self._times(place, call, said) > 0
 
-    def _times(self, place: Place, call: Call, name: str, value: Any) -> int:
-        known = self._elsewhere(place, call.id)
-        return sum(one.name == name and same_value(one.value, value) for one in known)
+    def _times(self, place: Place, call: Call, said: Said) -> int:
+        return sum(one.said.is_same(said) for one in self._elsewhere(place, call.id))
 
     def _elsewhere(self, place: Place, id: str | None) -> Iterator[_Telling]:
         """Yield the calls emitted under the label in other turns of the same answer, in a choice of the same number."""
@@ -191,29 +268,13 @@ class Told:
                 yield one
 
 
-def _said(event: Any) -> tuple[str, Any]:
-    """Return name and value of a call."""
-    return event.name, event.input if isinstance(event, CustomToolCall) else event.arguments
-
-
-def _is_repeated(call: Call, value: Any) -> bool:
-    """Return whether a call without id has ended as a repetition of this value."""
-    ended = call.withheld and call.is_over and call.id is None
-    return ended and same_value(held_value(call, text_of(call)), value)
+def _is_repeated(other: Call, call: Call, said: Said) -> bool:
+    """Return whether a call without id has ended as a repetition of the same call."""
+    ended = other.withheld and other.is_over and other.id is None
+    return ended and other.name == call.name and said.is_equal(Said.of(other))
 
 
 # Calls that are read together.
-
-
-class Said(NamedTuple):
-    """The content of one call of a list; its text is empty if none came."""
-
-    id: str | None
-    name: str | None
-    text: str
-
-    def __repr__(self) -> str:
-        return f"<Said of {len(self.text)} characters>"
 
 
 def repeats(calls: Sequence[Said]) -> dict[int, int]:
@@ -232,48 +293,21 @@ def repeats(calls: Sequence[Said]) -> dict[int, int]:
 def _repeats_of(calls: Sequence[Said], numbers: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the repetitions among the calls of one id, each with the call that it repeats."""
     groups: list[list[int]] = []  # of equal calls
-    blank = [n for n in numbers if not calls[n].text]
+    heads = [n for n in numbers if calls[n].is_head]
     for n in numbers:
-        known = next((group for group in groups if _is_same(calls[group[0]], calls[n])), None)
-        if calls[n].text and known is None:
+        if calls[n].is_head:
+            continue
+        known = next((group for group in groups if calls[group[0]].is_same(calls[n])), None)
+        if known is None:
             groups.append([n])
-        elif calls[n].text and known is not None:
+        else:
             known.append(n)
-    heads = len({calls[n].name for n in numbers}) == 1 and len(groups) < 2
-    if blank and not heads:
-        groups += [[n] for n in blank]  # of an id that identifies nothing
-    elif blank:
-        groups = [[*(groups[0] if groups else ()), *blank]]
+    if heads and is_shared([calls[n] for n in numbers]):
+        groups += [[n] for n in heads]
+    elif heads:
+        groups = [[*(groups[0] if groups else ()), *heads]]
     n_times = gcd(*map(len, groups))
     for first, *others in groups:
         kept = (1 + len(others)) // n_times
         for n in others[kept - 1 :]:
             yield n, first
-
-
-def _is_same(one: Said, other: Said) -> bool:
-    return one.name == other.name and same_text(one.text, other.text)
-
-
-# The values of calls.
-
-
-def text_of(call: Call) -> str:
-    """Return the text in force."""
-    return call.text if call.restated is None else call.restated
-
-
-def same_text(one: str, other: str) -> bool:
-    """Return whether two texts have the same value; an empty text counts as an empty object."""
-    texts = [one or "{}", other or "{}"]
-    if texts[0] == texts[1]:
-        return True
-    values = [parse_arguments(text).arguments for text in texts]
-    return values[0] is not None and values[1] is not None and same_value(*values)
-
-
-def held_value(call: Call, held: str) -> dict[str, Any] | None:
-    """Return the value of a call's text; the last value is kept, so that no text is read twice."""
-    if call.reading is None or call.reading[0] != held:
-        call.reading = held, parse_arguments(held).arguments
-    return call.reading[1]

@@ -19,6 +19,8 @@ from itertools import count
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from wholecall.arguments import ladder, strict
 from wholecall.deltas import HYDRATION
 from wholecall.machine import labels, phases
@@ -26,7 +28,7 @@ from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.readings.partitions import Piece, final_name
 from wholecall.machine.readings.solve import ReadCall, solve
 from wholecall.machine.record import Record, is_labelled
-from wholecall.machine.sameness import Said, repeats
+from wholecall.machine.sameness import Said, repeats, text_of
 from wholecall.types import CUT_REASONS, Flag
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ def settle_reasoned(choice: Choice) -> None:
 
 def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:
     """Give the calls that were shown the meaning of the record instead, each call once."""
-    again = repeats([Said(_id(record, one), one.name, _text(one)) for one in meant])
+    again = repeats([_said(record, one) for one in meant])
     twice = {record.shown[meant[n].pieces[0]] for n in again if meant[n].pieces}
     kept = set(again.values())
     meant = [one._replace(comes_again=n in kept) for n, one in enumerate(meant) if n not in again]
@@ -146,7 +148,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
         Meant(call, None, sure and not _has_used_id(record, call, out))
         for call, sure in zip(solution.calls, solution.sure, strict=True)
     ]
-    return restated(choice, record, meant) if record.restated else meant
+    return restated(record, meant) if record.restated else meant
 
 
 def _has_used_id(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
@@ -161,8 +163,7 @@ def _facts(record: Record) -> list[tuple[int, str, str]]:
     facts: dict[Call, tuple[int, str, str]] = {}
     for at, call in enumerate(record.shown):
         if call.is_over and call.dropped is None and call.name is not None and call not in facts:
-            text = call.text if call.restated is None else call.restated
-            facts[call] = at, call.name, text
+            facts[call] = at, call.name, text_of(call)
     return list(facts.values())
 
 
@@ -246,8 +247,11 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
     choice.content.places.sort(key=lambda place: place[0])
 
 
-def _text(one: Meant) -> str:
-    return one.whole.text if one.whole is not None and one.whole.text else one.text
+def _said(record: Record, one: Meant) -> Said:
+    """Return what a call says in its text in force."""
+    text = one.whole.text if one.whole is not None and one.whole.text else one.text
+    is_custom = any(record.pieces[at].custom for at in one.pieces)
+    return Said(_id(record, one), one.name, text, text if is_custom else UNSET)
 
 
 def _id(record: Record, one: Meant) -> str | None:

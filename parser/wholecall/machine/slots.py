@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING
 
 from wholecall import deltas
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.machine import claims, sameness
+from wholecall.machine import claims
+from wholecall.machine.sameness import Said
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
@@ -162,9 +163,10 @@ def is_all_owned(choice: Choice, whole: str) -> bool:
     """Return whether every text without an owner was restated as a call's whole text; `whole` is the current text."""
     if not choice.slots.orphans or len(choice.calls) > 2 * _MOST_CANDIDATES:
         return not choice.slots.orphans
-    orphans = [call.text for call in choice.calls if call.orphan and not call.blank]
-    wholes = [whole, *(call.restated for call in choice.calls if call.restated is not None)]
-    return all(any(sameness.same_text(text, other) for other in wholes) for text in orphans)
+    orphans = [Said(None, None, call.text) for call in choice.calls if call.orphan and not call.blank]
+    wholes = [Said(None, None, whole)]
+    wholes += (Said(None, None, call.restated) for call in choice.calls if call.restated is not None)
+    return all(any(map(orphan.is_equal, wholes)) for orphan in orphans)
 
 
 # The calls that labels identify.
@@ -345,7 +347,8 @@ def _same_name(calls: list[Call], delta: deltas.CallWhole) -> list[Call]:
 def _open_namesakes(choice: Choice, delta: deltas.CallWhole) -> list[Call]:
     """Return the open calls that a finished item without known labels can be about: that with the same text, if any."""
     calls = _same_name([call for call in _candidates(choice) if call.rank < delta.rank], delta)
-    equal = [call for call in calls if not call.blank and sameness.same_text(call.text, delta.text)]
+    whole = Said.whole(delta)
+    equal = [call for call in calls if not call.blank and whole.is_equal(Said.of(call))]
     fitting = equal[:1] or [call for call in calls if call.blank or not call.complete]
     return calls if not fitting and is_placeholder(delta.text) else fitting
 

@@ -7,10 +7,9 @@ structured call excuses one, because the model may well have written the same ca
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from wholecall.arguments.equal import same_value
-from wholecall.machine.sameness import held_value, text_of
+from wholecall.machine.sameness import Said
 
 if TYPE_CHECKING:
     from wholecall.machine.call import Call
@@ -23,9 +22,9 @@ def is_text_duplicate(choice: Choice, call: Call) -> bool:
     structured = [other for other in named if other.source is None and _counts(other)]
     if not structured:
         return False
-    value = _value(call)
-    same = sum(same_value(value, _value(other)) for other in structured)
-    excused = sum(other.dropped == "told_twice" and same_value(value, _value(other)) for other in named)
+    said = Said.of(call)
+    same = sum(said.is_equal(Said.of(other)) for other in structured)
+    excused = sum(other.dropped == "told_twice" and said.is_equal(Said.of(other)) for other in named)
     return same > excused
 
 
@@ -36,7 +35,3 @@ def _counts(call: Call) -> bool:
 
 def _name(call: Call) -> str:
     return (call.public_name or call.name or "").strip()
-
-
-def _value(call: Call) -> dict[str, Any] | None:
-    return held_value(call, text_of(call))

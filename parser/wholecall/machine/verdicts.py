@@ -23,6 +23,7 @@ from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.calls.output import call_events
 from wholecall.calls.parse import accept
 from wholecall.deltas import DONE, HYDRATION, OBJECT
+from wholecall.machine.sameness import text_of
 from wholecall.machine.text_duplicates import is_text_duplicate
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     if call.source is not None:
         text = call.source[: choice.options.limits.max_raw_bytes]
     elif text is None:
-        text = call.text if call.restated is None else call.restated
+        text = text_of(call)
     name = call.public_name or (call.name.strip() if call.name else None)
     facts = tuple(fact for fact in call.told_against() if fact != detail)
     return call_events.ToolCallDropped(
@@ -247,7 +248,7 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
     unknown = _unknown_tool(choice, call)
     if unknown is not None:
         return [drop(choice, call, "unknown_tool", unknown)]
-    text = call.text if call.restated is None else call.restated
+    text = text_of(call)
     if call.restated is not None and call.text not in ("", call.restated):
         call.flag("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
     event = call_events.CustomToolCall(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wholecall.machine.readings.labels import cost_of_labels, names_of
 from wholecall.machine.readings.partitions import PARTITIONS, Assignment, Columns, Partition, Piece
 from wholecall.machine.readings.texts import Values, texts_of
-from wholecall.machine.sameness import same_text
+from wholecall.machine.sameness import Said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -238,10 +238,14 @@ def _with_repeats(
     owners = {pieces[at].id: n for n, call in enumerate(calls) for at in call.pieces}
     for other in others:
         n = owners.pop(pieces[other.pieces[0]].id, None)
-        if n is None or calls[n].name != other.name or not same_text(calls[n].text, other.text):
+        if n is None or not _said(calls[n]).is_same(_said(other)):
             return None
         calls[n] = calls[n]._replace(pieces=[*calls[n].pieces, *other.pieces], way="again")
     return calls
+
+
+def _said(call: ReadCall) -> Said:
+    return Said(call.id, call.name, call.text)
 
 
 # The calls on which readings agree.

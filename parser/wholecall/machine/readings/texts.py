@@ -50,6 +50,7 @@ class Values:
     def __init__(self, read: Callable[[str], Verdict[Any]]) -> None:
         self._read = read
         self._verdicts: dict[str, Verdict[Any]] = {}
+        self._keys: dict[str, str] = {}
 
     def _verdict(self, text: str) -> Verdict[Any]:
         verdict = self._verdicts.get(text)
@@ -76,8 +77,11 @@ class Values:
 
     def value(self, text: str) -> str:
         """Return a string that is equal for two texts of the same meaning."""
-        arguments = self._verdict(text).arguments
-        return f"raw {text}" if arguments is None else equal.canonical(arguments)
+        key = self._keys.get(text)
+        if key is None:
+            arguments = self._verdict(text).arguments
+            key = self._keys[text] = f"raw {text}" if arguments is None else equal.key_of(arguments)
+        return key
 
 
 class FoundText(NamedTuple):
