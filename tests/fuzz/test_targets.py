@@ -20,7 +20,7 @@ from wholecall.calls.output.events import TurnStarted
 
 REGRESSIONS = Path(__file__).parent / "regressions"
 # Where an input takes milliseconds, fewer of them; the fuzzer itself runs them all.
-EVERY = {"damage": 10, "feed": 10, "feed-event": 10, "errors": 12, "snapshots": 5, "text": 5}
+EVERY = {"damage": 10, "feed": 20, "feed-event": 10, "errors": 12, "repair": 3, "snapshots": 15, "text": 20}
 DAMAGED = 60
 
 

@@ -61,6 +61,7 @@ def test_one_end_for_each_call(number: int) -> None:
     assert [] == violations(parse([quirky.make_numbered(9, number).bytes()]))
 
 
+@examples(1 / 4)  # each example is rendered in every dialect
 @given(plans(), st.integers(1, 30))
 @example(Plan(("go",), ({"a": [["}"]]},), (('{"a": [["}"]]}',),)), 2)
 @example(Plan(("go",), ({"a": '}"]'},), (('{"a":"}\\"]"}',),)), 5)

@@ -1,6 +1,6 @@
 """Damage to recordings: for any cut or loss on the way, no unsent call is emitted.
 
-The ordinary suite tries one place of every sixth recording; the slow suite one of each, and every sixteenth. Which ones,
+The ordinary suite tries one place of every twelfth recording; the slow suite one of each, and every sixteenth. Which ones,
 the source decides, so that changes go through all. `python -m tests.damage` tries all, and prints the known faults by dialect and cause.
 """
 
@@ -38,7 +38,7 @@ def _complaints(tried_so: str, faults: list[Fault], *, is_whole: bool = False) -
 
 
 @each_law
-@pytest.mark.parametrize("one_in", [6, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("one_in", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_damage_at_one_place(law: str, one_in: int) -> None:
     """Laws 66 and 67: no call that was not sent, beyond the known faults, at one place of each recording."""
     faults = at_one_place(law, of_corpora(), one_in=one_in)

@@ -48,7 +48,7 @@ WEAK: dict[str, tuple[Any, ...]] = {
     "generation_id": ("g",),
     "completion_message": ({"content": "x"},),
 }
-SAMPLE = 47  # one of this many pairs of a recording and a member
+SAMPLE = 97  # one of this many pairs of a recording and a member
 MANY = 5  # the same for the slow tests
 
 

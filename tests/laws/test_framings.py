@@ -47,7 +47,7 @@ def ends(found: list[Event]) -> list[tuple[object, ...]]:
 
 
 # A plan is rendered on every wire: each example counts as many.
-FEW = examples(1 / 3)
+FEW = examples(1 / 8)
 
 
 @FEW

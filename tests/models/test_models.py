@@ -14,14 +14,18 @@ from tests.models.trial import came_out
 from tests.support import ratchet, share
 from tests.support.together import together
 
-# They have millions of streams with two habits, so a sample costs as much as the slow test.
+# They have millions of streams with two habits, so a sample costs as much as the slow test; with one habit, too, a
+# sample is for the slow tests.
 LONG = {"chat-completions", "responses", "openai-realtime"}
 
 
 QUICK, SLOW = (
     [
         pytest.param(
-            dialect, name, marks=[pytest.mark.slow] if setting.is_slow else [], id=f"{dialect}, {name}"
+            dialect,
+            name,
+            marks=[pytest.mark.slow] if setting.is_slow or dialect in LONG else [],
+            id=f"{dialect}, {name}",
         )
         for name, setting in SETTINGS.items()
         for dialect in MODELS
@@ -43,7 +47,7 @@ def test_no_more_than_the_known_faults(dialect: str, setting: str) -> None:
     assert ratchet.complaints(RATCHET, f"{dialect}, {setting}", counts) == []
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dialect", MODELS)
 def test_conforming_streams_give_their_calls(dialect: str) -> None:
     """Law 65: all calls of a conforming server are emitted, in its order; no fault is known there."""

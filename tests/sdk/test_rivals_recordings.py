@@ -1,4 +1,7 @@
-"""Every recorded stream of four wires, through the transport and each library: its calls, or a reason that is written down."""
+"""Recorded streams of four wires, through the transport and each library: their calls, or a reason that is written down.
+
+A run tries half of the streams with each library, another half after each change of the package.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from benchmarks.rivals.quirks import is_right, measure
 from benchmarks.rivals.recorded import EXCUSES, FOLDER, excuse, measured, recorded
 from benchmarks.rivals.streams import Stream
 from benchmarks.rivals.systems import System
+from tests.support import share
 
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
 
@@ -17,7 +21,7 @@ MENDED = measured()
 CASES = [
     pytest.param(system, stream, id=f"{system.name}, {stream.dialect}/{stream.title}")
     for system in MENDED
-    for stream in recorded(system.dialect)
+    for stream in share.every(2, recorded(system.dialect), f"{system.name}, {system.dialect}")
 ]
 
 

@@ -1,4 +1,4 @@
-"""Every recorded stream of four wires, through the transport and each library that needs older SDKs."""
+"""Recorded streams of four wires, through the transport and each library that needs older SDKs: half of them, in turns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from benchmarks.rivals.quirks import is_right, measure
 from benchmarks.rivals.recorded import excuse, measured, recorded
 from benchmarks.rivals.streams import Stream
 from benchmarks.rivals.systems import OLDER, System
+from tests.support import share
 
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
 
@@ -15,7 +16,7 @@ MENDED = measured()
 CASES = [
     pytest.param(system, stream, id=f"{system.name}, {stream.dialect}/{stream.title}")
     for system in MENDED
-    for stream in recorded(system.dialect)
+    for stream in share.every(2, recorded(system.dialect), f"{system.name}, {system.dialect}")
 ]
 
 

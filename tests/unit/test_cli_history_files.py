@@ -278,7 +278,7 @@ def test_memory_holds_no_contents(action: str, monkeypatch: pytest.MonkeyPatch) 
     main(argv)  # the modules and patterns loaded once
 
     # The peak includes memory that a thread of another test takes in the meantime.
-    assert min(peak_of(argv) for _ in range(3)) < 2_000_000
+    assert any(peak_of(argv) < 2_000_000 for _ in range(3))
     assert action == "check" or Path("out").stat().st_size > 0
 
 

@@ -8,6 +8,7 @@ import pickle
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -98,6 +99,7 @@ def test_a_parser_says_what_to_do_instead() -> None:
         copy.copy(ToolCallParser())
 
 
+@cache
 def _values() -> list[Any]:
     found: list[Any] = [Limits(), Limits.gateway(), Policy(coerce="schema"), parse_arguments('{"a":[1,]}')]
     found += [TextCalls(format="hermes", weak=frozenset({"json"})), TextCalls(format=FORMATS["kimi_k3"])]
