@@ -138,7 +138,7 @@ def _schema_of(value: Any) -> JSON:
     return {"type": kind, "items": {}} if kind == "array" else {"type": kind}
 
 
-def call_of(id: str | None, name: str, arguments: JSON, text: str | None = None) -> JSON:  # noqa: A002
+def call_of(id: str | None, name: str, arguments: JSON, text: str | None = None) -> JSON:
     """Return an entry of `sent`, `may`, `retracted` or `server`."""
     return {"id": id, "name": name, "arguments": arguments, "arguments_text": text}
 
