@@ -85,7 +85,7 @@ class Case:
             "origin": self.origin,
             "licence": "CC0-1.0",
             "evidence": evidence(self.quirks),
-            "spec": _SPECS[self.wire] if self.level in ("core", "hostile") else None,
+            "spec": _SPECS[self.wire] if self.level == "core" else None,
             "http": {
                 "status": 200,
                 "content_type": _TYPES[self.suffix],

@@ -170,13 +170,19 @@ def core() -> list[Case]:
 
 
 def hostile() -> list[Case]:
-    """Return conforming streams that are large, deep or many: to refuse them is right as well."""
+    """Return streams that are large, deep or many: to refuse them is right as well."""
     found = json.loads((INPUT / "hostile.json").read_bytes())
-    return [
-        _case(wire, _grown(wire, typed), level="hostile", kind="limits", origin="generated", accept=ANY_END)
-        for typed in found
-        for wire in MAIN
-    ]
+    return [_hostile(wire, typed) for typed in found for wire in typed.get("wires", MAIN)]
+
+
+def _hostile(wire: str, typed: JSON) -> Case:
+    case = _case(
+        wire, _grown(wire, typed), level="hostile", kind="limits", origin="generated", accept=ANY_END
+    )
+    if "index" not in typed:
+        return case
+    changed = f'"tool_calls":[{{"index":{typed["index"]},'.encode()
+    return replace(case, data=case.data.replace(b'"tool_calls":[{"index":0,', changed))
 
 
 def _grown(wire: str, typed: JSON) -> JSON:
