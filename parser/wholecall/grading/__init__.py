@@ -1,0 +1,1 @@
+"""Grades of clients over published streams, and of servers over prepared requests."""
