@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import pathlib
 import sys
@@ -40,6 +41,8 @@ def parser(run: Run) -> None:
     for call in turn.dropped:
         run.refuse(call.id, call.name, call.reason)
     turn.raise_for_fault()
+    if run.status >= 400:
+        raise BrokenOff(f"status {run.status}")
     if turn.reason in BROKEN_OFF:
         raise BrokenOff(turn.reason)
 
