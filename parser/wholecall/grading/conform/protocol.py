@@ -158,11 +158,15 @@ class Program:
 
     def _ask(self, request: Mapping[str, Any], seconds: float) -> bytes:
         process = self._process or self._start()
+        if not self._lines.empty() and (line := self._lines.get()):
+            self._kill()
+            raise Died(f"it wrote a line that nobody asked for: {line[:80]!r}")
         try:
             self._write(process, request)
+        except OSError:  # it has ended; it may have said something before
+            process.poll()
+        try:
             line = self._lines.get(timeout=seconds)
-        except OSError:
-            line = b""
         except queue.Empty:
             self._kill()
             raise TooSlow(f"no answer in {seconds:.0f} seconds") from None
