@@ -18,7 +18,9 @@ import wholecall.transport
 from protocol import ANTHROPIC, CHAT, RESPONSES, Client, Run, serve
 
 WIRES = (CHAT, RESPONSES, ANTHROPIC, "gemini", "bedrock-converse", "ollama", "cohere-v2")
-BROKEN_OFF = frozenset({"aborted", "error"})  # the reasons of turns that did not come to an end
+ENDED = frozenset(
+    {"tool_calls", "stop", "pause", "length", "content_filter"}
+)  # the reasons of turns that were ended
 
 
 class BrokenOff(Exception):
@@ -33,18 +35,30 @@ def reads(run: Run) -> Iterator[bytes]:
 
 
 def parser(run: Run) -> None:
-    """Read the bytes by the parser."""
-    turn: Any = wholecall.collect(reads(run), run.wire)
-    run.text = turn.text
+    """Take the turns of the bytes, with all their choices; the parser finds out the wire."""
+    run.text, reasons = "", set()
+    for turn in wholecall.turns(reads(run)):
+        for choice in (turn, *turn.others.values()):
+            take(run, choice)
+            reasons.add(choice.reason)
+        turn.raise_for_fault()
+        if (
+            run.wire != CHAT and "missing_finish" in turn.anomalies
+        ):  # some servers of that wire never say that they end
+            raise BrokenOff("missing_finish")
+    if run.status >= 400:
+        raise BrokenOff(f"status {run.status}")
+    if not (run.calls or ENDED.issuperset(reasons)):
+        raise BrokenOff(str(reasons))
+
+
+def take(run: Run, turn: Any) -> None:
+    """Take the calls of a turn, of one choice."""
+    run.text = (run.text or "") + turn.text
     for call in turn.calls:
         run.called(call.id, call.name, call.arguments)
     for call in turn.dropped:
         run.refuse(call.id, call.name, call.reason)
-    turn.raise_for_fault()
-    if run.status >= 400:
-        raise BrokenOff(f"status {run.status}")
-    if turn.reason in BROKEN_OFF:
-        raise BrokenOff(turn.reason)
 
 
 def behind_transport() -> list[Client]:

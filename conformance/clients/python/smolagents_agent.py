@@ -25,7 +25,7 @@ class Served(Tool):
     def __init__(self, run: Run, name: str, schema: dict[str, Any]) -> None:
         self.name = name
         known = schema.get("properties", {})
-        required = schema.get("required", known)
+        required = schema.get("required", ())
         self.inputs = {
             key: {
                 "type": value.get("type", "any"),
