@@ -30,7 +30,7 @@ class BrokenOff(Exception):
 def reads(run: Run) -> Iterator[bytes]:
     """Yield the reads of the answer, and raise where its connection breaks."""
     yield from run.chunks
-    if run.ending != "clean":
+    if run.ending not in {"clean", "half"}:
         raise ConnectionResetError(run.ending)
 
 

@@ -22,12 +22,12 @@ export class Run {
 
   // Tells that a call was run, or would be; arguments are the object that the tool got, or text as it was handed over.
   called(id, name, args) {
-    this.calls.push({ id: id ?? null, name: name ?? null, arguments: args ?? null });
+    this.calls.push({ id: id == null ? null : String(id), name: name ?? null, arguments: args ?? null });
   }
 
   // Tells that the client answered the model in place of running a call.
   refuse(id, name, why) {
-    this.refused.push({ id: id ?? null, name: name ?? null, why: line(why) });
+    this.refused.push({ id: id == null ? null : String(id), name: name ?? null, why: line(why) });
   }
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groq import Groq
+
 from protocol import CHAT, KEY, MESSAGES, Client, Run, chat_tools, serve
 
 

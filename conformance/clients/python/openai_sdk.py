@@ -69,11 +69,15 @@ def responses_loop(run: Run) -> None:
 
 
 def take_response(run: Run, response: Any) -> None:
-    """Take the calls of a response."""
+    """Take the calls of a response; one that is not completed says so in its status."""
     run.text = response.output_text
     for item in response.output:
         if item.type == "function_call":
             run.called(item.call_id, item.name, item.arguments)
+    if response.status in {"failed", "incomplete"}:
+        raise RuntimeError(
+            f"the response is {response.status}: {response.error or response.incomplete_details}"
+        )
 
 
 def responses_helper(run: Run) -> None:

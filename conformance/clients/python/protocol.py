@@ -92,11 +92,11 @@ class Run:
             name: the tool's name.
             arguments: the object that the tool got, or the text as the client hands it over.
         """
-        self.calls.append({"id": id, "name": name, "arguments": _plain(arguments)})
+        self.calls.append({"id": _text(id), "name": name, "arguments": _plain(arguments)})
 
     def refuse(self, id: Any, name: Any, why: str) -> None:
         """Tell that the client answered the model in place of running a call."""
-        self.refused.append({"id": id, "name": name, "why": _line(why)})
+        self.refused.append({"id": _text(id), "name": name, "why": _line(why)})
 
 
 @dataclasses.dataclass
@@ -187,6 +187,11 @@ def _own_output() -> TextIO:
 def _plain(arguments: Any) -> Any:
     """Return arguments as JSON takes them."""
     return arguments if arguments is None or isinstance(arguments, str) else json.loads(json.dumps(arguments))
+
+
+def _text(id: Any) -> str | None:
+    """Return an id as the protocol has it: a number is its digits."""
+    return None if id is None else str(id)
 
 
 def _line(said: object) -> str:

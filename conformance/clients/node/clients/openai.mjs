@@ -71,6 +71,7 @@ function takeResponse(run, response) {
   for (const item of response.output) {
     if (item.type === "function_call") run.called(item.call_id, item.name, item.arguments);
   }
+  if (["failed", "incomplete"].includes(response.status)) throw new Error(`the response is ${response.status}`);
 }
 
 // Keeps items by their position and appends to their arguments.

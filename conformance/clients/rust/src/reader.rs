@@ -47,7 +47,7 @@ pub fn read(asked: &Value) -> Read {
         }
     }
     let ending = asked["ending"].as_str().unwrap_or("clean");
-    if ending != "clean" {
+    if !["clean", "half"].contains(&ending) {
         read.error = Some(format!("connection: {ending}"));
     }
     read
