@@ -31,12 +31,13 @@ def suffix_of(wire: str) -> str:
 
 
 def _responses(turn: Turn, pieces: Pieces) -> list[JSON]:
-    """Return the events of a turn; those that end arguments repeat the name, as the reference has it now."""
+    """Return the events of a turn, with two members that the reference has had since 2026."""
     payloads = encode.responses_payloads(turn, pieces)
     names = {f"fc_{call.id}": call.name for call in turn.calls}
     for payload in payloads:
         if payload["type"] == "response.function_call_arguments.done":
             payload["name"] = names[payload["item_id"]]
+    payloads[-1]["response"]["usage"]["input_tokens_details"]["cache_write_tokens"] = 0
     return payloads
 
 
@@ -234,7 +235,7 @@ def _chat_body(turn: Turn) -> JSON:
 
 
 def _responses_body(turn: Turn) -> JSON:
-    response: JSON = encode.responses_payloads(turn)[-1]["response"]
+    response: JSON = _responses(turn, encode.whole)[-1]["response"]
     return response
 
 

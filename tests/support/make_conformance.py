@@ -21,7 +21,7 @@ call is in `may` if its text is a whole object and only its end was not told. No
 
 from __future__ import annotations
 
-import json
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -31,6 +31,7 @@ from tests.support.conformance_case import LEVELS, WIRES, Case
 from tests.support.corpora import CORPORA, SIDECAR, sidecar_text
 
 CONFORMANCE = CORPORA.parent / "conformance"
+README = CONFORMANCE / "README.md"
 MADE = ("cases", "packs", "farewells")
 
 
@@ -63,7 +64,17 @@ def made() -> dict[Path, bytes]:
         files[CONFORMANCE / "packs" / f"{level}.txt"] = "".join(f"{name}\n" for name in names).encode()
     for name, data in conformance_typed.farewells().items():
         files[CONFORMANCE / "farewells" / name] = data
+    files[README] = readme()
     return files
+
+
+def readme() -> bytes:
+    """Return the README, with the counts and the list of what is left out as they are now."""
+    text = README.read_text("utf-8")
+    for name, made_text in (("counts", table()), ("left out", left_out())):
+        pattern = re.compile(rf"(<!-- made by [^>]*: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        text = pattern.sub(lambda match, new=made_text: match[1] + new + match[2], text)
+    return text.encode()
 
 
 def present() -> list[Path]:
