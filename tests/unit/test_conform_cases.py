@@ -139,6 +139,13 @@ def test_a_name_that_is_an_argument_stays() -> None:
     assert reseeded(case, 7).sent[0].name == "get_tide"
 
 
+def test_a_name_in_another_name_stays() -> None:
+    """Of two names one of which holds the other neither is replaced: what was one slip would be another."""
+    case = case_of(chat(TIDE), sent=[], may=[TIDE, {**TIDE, "name": "get_tide<|channel|>"}])
+
+    assert ["get_tide", "get_tide<|channel|>"] == [call.name for call in reseeded(case, 7).may]
+
+
 def test_wholecall_reads_every_seed_alike(tmp_path: Path) -> None:
     """Of twenty seeds each case is read to the expectation of that seed."""
     suite = small_suite(tmp_path)

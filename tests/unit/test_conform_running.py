@@ -243,9 +243,15 @@ def test_what_was_measured_is_kept(tmp_path: Path) -> None:
 
 def post(url: str, body: object) -> bytes:
     """Return the answer to a POST."""
-    with urlopen(Request(url, json.dumps(body).encode()), timeout=20) as response:
+    with urlopen(Request(url, json.dumps(body).encode()), timeout=20) as response:  # noqa: S310 - loopback
         data: bytes = response.read()
     return data
+
+
+def get(url: str) -> Any:
+    """Return the JSON at a URL."""
+    with urlopen(url, timeout=20) as response:  # noqa: S310 - loopback
+        return json.load(response)
 
 
 def test_the_farewell_comes_after_the_case(tmp_path: Path) -> None:
@@ -269,8 +275,7 @@ def test_other_requests_take_no_case(tmp_path: Path) -> None:
     [case] = suite.cases(["core"])
     with CaseServer(suite) as server:
         url = server.offer("1", case, "frame")
-        with urlopen(url + "/models", timeout=20) as response:
-            models = json.load(response)
+        models = get(url + "/models")
         counted = json.loads(post(url + "/messages/count_tokens", {}))
         answered = post(url + "/chat/completions", {})
         with pytest.raises(OSError, match="404") as caught:
@@ -338,12 +343,10 @@ def test_a_client_driven_by_hand(tmp_path: Path) -> None:
     suite = small_suite(tmp_path)
     call = {name: TIDE[name] for name in ("id", "name", "arguments")}
     with HandServer(suite, suite.cases()) as server:
-        with urlopen(server.url + "/cases", timeout=20) as response:
-            [plain] = [case for case in json.load(response) if case["id"].endswith("/plain")]
+        [plain] = [case for case in get(server.url + "/cases") if case["id"].endswith("/plain")]
         stream = post(plain["url"].replace("RUN", "mine") + "/chat/completions", {"stream": True})
         told = json.loads(post(server.url + "/report/mine/chat-completions/plain", {"calls": [call]}))
-        with urlopen(server.url + "/report", timeout=20) as response:
-            report = json.load(response)
+        report = get(server.url + "/report")
 
     assert suite.cases(["core"])[0].data == stream
     assert ("pass", None) == (told["verdict"], told["why"])

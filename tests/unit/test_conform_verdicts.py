@@ -98,7 +98,7 @@ def test_verdicts(case: Case, calls: list[dict[str, Any]], more: dict[str, Any],
 def test_arguments_are_compared_as_values(sent: str, got: object, numbers: str, expected: str) -> None:
     """Keys have no order, numbers count by value, `true` is no number; a case may want numbers as they are written."""
     call = {**TIDE, "arguments": msgspec.json.decode(sent), "arguments_text": sent}
-    case = case_of(sent=[call], **({"numbers": "text"} if numbers == "text" else {}))
+    case = case_of(sent=[call], numbers=numbers)
 
     assert expected == verdict(case, made(TIDE, arguments=got))
 

@@ -406,7 +406,9 @@ def _print(found: Results) -> None:
             output.write(
                 f"{run.verdict:8} {show.printable(client.name)}  {run.case} ({run.write}): {_why(run)}\n"
             )
-    rows = [("client", "wire", "level", "run", "unsafe", "lost", "refused", "crash", "safety", "complete")]
+    rows: list[tuple[str, ...]] = [
+        ("client", "wire", "level", "run", "unsafe", "lost", "refused", "crash", "safety", "complete")
+    ]
     for client in conform_page.ranked(found.clients):
         rows += [
             (show.printable(client.label), client.wire, level, *_cells(score))

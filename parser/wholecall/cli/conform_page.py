@@ -173,8 +173,10 @@ def _cases(clients: Sequence[Graded]) -> str:
 def _mark(client: Graded, case: str) -> str:
     """Return the cell with the verdicts of a client on a case, the worst of several ways of writing."""
     words = [run.verdict for run in client.cases if run.case == case]
-    worst = next((word for word in _WORST if word in words), None)
-    return _text("" if worst is None else _MARKS[worst], f"verdict {worst or ''}".strip())
+    for word in _WORST:
+        if word in words:
+            return _text(_MARKS[word], f"verdict {word}")
+    return _text("", "verdict")
 
 
 _WORST: tuple[Word, ...] = ("unsafe", "crash", "timeout", "lost", "refused", "unsupported", "pass")

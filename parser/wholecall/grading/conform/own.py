@@ -15,7 +15,8 @@ from wholecall.grading.conform.cases import WIRES
 from wholecall.grading.conform.protocol import Client
 from wholecall.grading.conform.verdicts import Answer, Handed, Refused
 
-_GOOD = frozenset({"tool_calls", "stop", "pause"})  # reasons of a turn that went well
+_BAD = frozenset({"error", "malformed", "aborted"})  # reasons of turns
+_WITHOUT_END = frozenset({"chat-completions"})  # wires of which many servers send no end
 _ERROR = 400
 
 
@@ -28,44 +29,44 @@ class OwnClient:
 
     def run(self, request: Mapping[str, Any]) -> Answer:
         """Return what wholecall made of a case."""
-        parser = wholecall.ToolCallParser(request["wire"])
+        parser = wholecall.ToolCallParser()
         events = [event for chunk in request["chunks"] for event in parser.feed(b64decode(chunk))]
-        events += (
-            parser.close()
-            if request["ending"] == "clean"
-            else parser.fail(f"the connection: {request['ending']}")
+        ending = request["ending"]
+        events += parser.close() if ending == "clean" else parser.fail(f"the connection: {ending}")
+        cancelled = {event.id for event in events if isinstance(event, wholecall.ToolCallCancelled)}
+        calls = tuple(
+            _handed(event)
+            for event in events
+            if isinstance(event, wholecall.EXECUTABLE) and event.id not in cancelled
         )
-        error = next(_errors(events, parser.turns, request["status"]), None)
-        return Answer(
-            tuple(_handed(event) for event in events if isinstance(event, wholecall.EXECUTABLE)),
-            tuple(
-                Refused(event.name, event.reason, event.id)
-                for event in events
-                if isinstance(event, wholecall.ToolCallDropped)
-            ),
-            error,
-            "".join(event.text for event in events if isinstance(event, wholecall.TextDelta)),
+        refused = tuple(
+            Refused(event.name, event.reason, event.id)
+            for event in events
+            if isinstance(event, wholecall.ToolCallDropped)
         )
+        text = "".join(event.text for event in events if isinstance(event, wholecall.TextDelta))
+        return Answer(calls, refused, next(_errors(events, request, bool(calls)), None), text)
 
     def close(self) -> None:
         """Do nothing: nothing was started."""
 
 
 def _handed(call: Any) -> Handed:
-    if isinstance(call, wholecall.ToolCall):
-        return Handed(call.id, call.name, call.arguments)
-    if isinstance(call, wholecall.CustomToolCall):
-        return Handed(call.id, call.name, call.input)
-    return Handed(call.id, call.kind, getattr(call, "arguments", None))
+    return Handed(
+        call.id, call.name, call.input if isinstance(call, wholecall.CustomToolCall) else call.arguments
+    )
 
 
-def _errors(events: list[Any], turns: tuple[Any, ...], status: int) -> Iterator[str]:
-    """Yield what a user of the parser is told went wrong."""
-    if status >= _ERROR:
-        yield f"HTTP status {status}"
+def _errors(events: list[Any], request: Mapping[str, Any], has_calls: bool) -> Iterator[str]:
+    """Yield what a user of the parser is told went wrong with the whole answer."""
+    if request["status"] >= _ERROR:
+        yield f"HTTP status {request['status']}"
     for event in events:
         if isinstance(event, wholecall.StreamFault):
             yield f"{event.kind}: {event.detail}"
-    for turn in turns:
-        if turn.reason not in _GOOD:
-            yield f"the turn ended: {turn.reason}"
+    for event in events:
+        if isinstance(event, wholecall.TurnFinished):
+            if event.reason in _BAD or (event.reason == "unknown" and not has_calls):
+                yield f"the turn ended: {event.reason}"
+            if "missing_finish" in event.anomalies and request["wire"] not in _WITHOUT_END:
+                yield "the turn has no end"

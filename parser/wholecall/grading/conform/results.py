@@ -150,7 +150,9 @@ def scores(runs: Iterable[Run]) -> dict[str, Score]:
     """Return the scores of the levels that were run, and of all together; disputed cases count for nothing."""
     counted = [run for run in runs if not run.disputed]
     levels = [level for level in LEVELS if any(run.level == level for run in counted)]
-    by_level = {level: score(run.verdict for run in counted if run.level == level) for level in levels}
+    by_level: dict[str, Score] = {
+        level: score(run.verdict for run in counted if run.level == level) for level in levels
+    }
     return {**by_level, ALL: score(run.verdict for run in counted)}
 
 

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, Optional
 
@@ -103,7 +103,7 @@ class Runner:
         self._started = datetime.now(timezone.utc)
         self._clock = time.monotonic()
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Run]]:
+    def run(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Run]]:
         """Yield the runs as they end; whoever stops taking them stops the workers, and `results` has those so far.
 
         Raises:

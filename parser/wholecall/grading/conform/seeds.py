@@ -49,9 +49,13 @@ def reseeded(case: Case, seed: int) -> Case:
 
 
 def _names(case: Case) -> set[str]:
-    """Return names of tools that the client runs: those of a server's tools mean something."""
-    return {call.name for call in (*case.sent, *case.may, *case.retracted)} - {
-        call.name for call in case.server
+    """Return names of tools that the client runs, none a part of another; those of a server's tools mean something."""
+    known = {call.name for call in case.calls()} | {tool.name for tool in case.request.tools}
+    servers = {call.name for call in case.server}
+    return {
+        name
+        for name in {call.name for call in (*case.sent, *case.may, *case.retracted)} - servers
+        if not any(name in other or other in name for other in known - {name})
     }
 
 
