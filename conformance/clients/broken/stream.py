@@ -67,6 +67,8 @@ def table_of(run: Run) -> Table:
     table: Table = {}
     for frame in frames(run.chunks):
         for key, piece in pieces(run.wire, frame):
+            if key not in table and not piece.get("name"):
+                continue  # a piece of something else, or of a call whose beginning was lost
             call = table.setdefault(key, {"id": None, "name": None, "arguments": ""})
             call["id"] = call["id"] or piece.get("id")
             call["name"] = call["name"] or piece.get("name")

@@ -50,7 +50,7 @@ async function answer(client, run) {
   } catch (raised) {
     error = line(`${raised?.name ?? "Error"}: ${raised?.message ?? raised}`);
   }
-  return { calls: run.calls, refused: run.refused, error, text: run.text };
+  return { calls: run.calls, refused: run.refused, error, text: typeof run.text === "string" ? run.text : null };
 }
 
 // Yields the lines of standard input; a line ends at "\n" only, because U+2028 may stand in JSON as it is.

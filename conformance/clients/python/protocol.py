@@ -142,7 +142,12 @@ class Client:
             return {"unsupported": _line(why)}
         except Exception as raised:  # noqa: BLE001 - every exception of a client is an answer of it
             error = _line(f"{type(raised).__name__}: {raised}")
-        return {"calls": run.calls, "refused": run.refused, "error": error, "text": run.text}
+        return {
+            "calls": run.calls,
+            "refused": run.refused,
+            "error": error,
+            "text": run.text if isinstance(run.text, str) else None,
+        }
 
     def _check(self, run: Run) -> None:
         if not run.stream and not self.whole:

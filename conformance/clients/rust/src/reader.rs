@@ -83,7 +83,7 @@ fn take_message(read: &mut Read, frame: &Value) {
         Some("content_block_delta") => {
             read.text += delta["text"].as_str().unwrap_or_default();
             if delta["type"] == "input_json_delta" {
-                add(read, index, &Value::Null, &Value::Null, &delta["partial_json"]);
+                append(read, index, &delta["partial_json"]);
             }
         }
         _ => (),
@@ -98,9 +98,16 @@ fn take_response(read: &mut Read, frame: &Value) {
             add(read, index, &item["call_id"], &item["name"], &item["arguments"]);
         }
         Some("response.function_call_arguments.delta") => {
-            add(read, index, &Value::Null, &Value::Null, &frame["delta"]);
+            append(read, index, &frame["delta"]);
         }
         _ => (),
+    }
+}
+
+/// Appends to the arguments of a call that has begun.
+fn append(read: &mut Read, index: &Value, arguments: &Value) {
+    if let Some(call) = read.calls.get_mut(&index.as_i64().unwrap_or(0)) {
+        call.arguments += arguments.as_str().unwrap_or_default();
     }
 }
 
