@@ -13,6 +13,7 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, Optional
 
@@ -96,7 +97,7 @@ class Runner:
         self._adapter = adapter
         self._settings = settings
         self._left: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[tuple[Job, Run] | BaseException | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[Job, Run] | Future[None]] = queue.SimpleQueue()
         self._stopped = threading.Event()
         self._adapters: list[Adapter] = []
         self._runs: dict[int, tuple[Job, Run]] = {}
@@ -113,22 +114,23 @@ class Runner:
             self._left.put(job)
         workers = min(self._settings.jobs, len(jobs))
         with CaseServer(self._suite) as server:
-            for _ in range(workers):
-                threading.Thread(target=self._work, args=(server,), daemon=True).start()
+            pool = ThreadPoolExecutor(max(workers, 1))
             try:
+                for _ in range(workers):
+                    pool.submit(self._work, server).add_done_callback(self._done.put)
                 yield from self._finished(workers)
             finally:
                 self._stopped.set()
                 for adapter in self._adapters:
                     adapter.close()
+                pool.shutdown(wait=False)
 
     def _finished(self, workers: int) -> Iterator[tuple[Job, Run]]:
         while workers:
             found = self._done.get()
-            if found is None:
+            if isinstance(found, Future):
+                found.result()
                 workers -= 1
-            elif isinstance(found, BaseException):
-                raise found
             else:
                 self._runs[found[0].number] = found
                 yield found
@@ -136,14 +138,12 @@ class Runner:
     def _work(self, server: CaseServer) -> None:
         adapter = self._adapter()
         self._adapters.append(adapter)
-        try:
-            while not self._stopped.is_set():
+        while not self._stopped.is_set():
+            try:
                 job = self._left.get_nowait()
-                self._done.put((job, self._measure(job, adapter, server)))
-        except queue.Empty:
-            self._done.put(None)
-        except BaseException as error:  # noqa: BLE001 - it is raised by who waits for the results
-            self._done.put(error)
+            except queue.Empty:
+                return
+            self._done.put((job, self._measure(job, adapter, server)))
 
     def _measure(self, job: Job, adapter: Adapter, server: CaseServer) -> Run:
         run, began = f"{job.number:x}", time.monotonic()
