@@ -330,18 +330,21 @@ def _serve(options: argparse.Namespace) -> int:
 @_or_wrong
 def _run(options: argparse.Namespace) -> int:
     suite, cases = _chosen(options)
+    unchanged = None
+    if options.seed is not None:
+        others = [reseeded(case, options.seed) for case in cases]
+        unchanged = sum(case is other for case, other in zip(cases, others, strict=True))
+        cases = others
     settings = Settings(
         seed=options.seed,
+        unchanged=unchanged,
         write=options.write,
         blind=options.blind,
         timeout=options.timeout,
         jobs=options.jobs,
     )
-    for case in cases[:1]:
-        for write in writes_of(case, settings):
-            pieces(case, write)  # a wrong way of writing is told before anything runs
-    if options.seed is not None:
-        cases = [reseeded(case, options.seed) for case in cases]
+    for write in writes_of(cases[0], settings):
+        pieces(cases[0], write)  # a wrong way of writing is told before anything runs
     adapter = _adapter(options)
     found, is_whole = _measured(Runner(suite, adapter, settings), _clients(adapter, options), cases, settings)
     _print(found)
@@ -370,10 +373,7 @@ def _clients(adapter: Callable[[], Adapter], options: argparse.Namespace) -> lis
         raise BadSuite(
             f"the adapter has no client {', '.join(sorted(missing))}; it has {', '.join(sorted(known))}"
         )
-    chosen = [client for client in clients if not options.client or client.name in options.client]
-    if any(client.mode == "gateway" for client in chosen):
-        output.complain("clients of the mode gateway are left out: this runner has no such mode yet")
-    return chosen
+    return [client for client in clients if not options.client or client.name in options.client]
 
 
 def _measured(
@@ -422,6 +422,8 @@ def _print(found: Results) -> None:
             for n, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         output.write("  ".join(cells).rstrip() + "\n")
+    if found.unchanged:
+        output.write(f"{show.counted(found.unchanged, 'case')} kept names and ids under the seed.\n")
     if not found.complete:
         output.write("It was interrupted: these are the runs until then.\n")
 

@@ -21,10 +21,11 @@ import msgspec
 
 import wholecall
 from wholecall.grading.conform.cases import Case, Suite
+from wholecall.grading.conform.gateways import ask
 from wholecall.grading.conform.protocol import Adapter, Client, Died, TooSlow
 from wholecall.grading.conform.results import Graded, Results, Run, scores
 from wholecall.grading.conform.server import CaseServer
-from wholecall.grading.conform.verdicts import Verdict, judge
+from wholecall.grading.conform.verdicts import Answer, Verdict, judge
 from wholecall.grading.conform.writes import pieces
 
 EVERY = "all"  # every way of writing that a case names
@@ -46,12 +47,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         seed: the seed of the cases, which were renamed with it; None without.
         write: a way of writing for all cases, `all` for each that a case names, None for the first of each case and,
             in the level core, for the bytewise one too.
+        unchanged: how many cases a seed could not rename; None without one.
         blind: whether clients are not told the names of cases.
         timeout: seconds that a client has for a case.
         jobs: how many workers there are.
     """
 
     seed: Optional[int] = None
+    unchanged: Optional[int] = None
     write: Optional[str] = None
     blind: bool = False
     timeout: float = 20.0
@@ -63,7 +66,6 @@ def plan(clients: Iterable[Client], cases: Sequence[Case], settings: Settings) -
     wanted = [
         (client, case, write)
         for client in clients
-        if client.mode != "gateway"
         for case in cases
         if case.wire == client.wire
         for write in writes_of(case, settings)
@@ -150,7 +152,7 @@ class Runner:
         request = self._request(job, run, server)
         got: dict[str, Any] | None = None
         try:
-            answer = adapter.run(request)
+            answer = self._answer(job, adapter, request)
             got = msgspec.to_builtins(answer)
             verdict = judge(job.case, answer)
         except Died as error:
@@ -170,6 +172,15 @@ class Runner:
             disputed=job.case.disputed is not None,
         )
 
+    def _answer(self, job: Job, adapter: Adapter, request: dict[str, Any]) -> Answer:
+        """Return what a client, or a client of a gateway, made of a case."""
+        if job.client.mode != "gateway":
+            return adapter.run(request)
+        found = adapter.gateway(request)
+        if found.unsupported is not None:
+            return Answer(unsupported=found.unsupported)
+        return ask(found.gateway, found.wire or job.client.wire, job.case, self._settings.timeout)
+
     def _request(self, job: Job, run: str, server: CaseServer) -> dict[str, Any]:
         case, http = job.case, job.case.http
         request: dict[str, Any] = {
@@ -182,7 +193,7 @@ class Runner:
             "tools": [{"name": tool.name, "schema": tool.schema} for tool in case.request.tools],
             "timeout": self._settings.timeout,
         }
-        if job.client.mode == "http":
+        if job.client.mode != "bytes":
             return request | {"url": server.offer(run, case, job.write, blind=self._settings.blind)}
         return request | {
             "chunks": [b64encode(piece).decode() for piece in pieces(case, job.write)],
@@ -201,6 +212,7 @@ class Runner:
         return Results(
             data=self._suite.version,
             seed=self._settings.seed,
+            unchanged=self._settings.unchanged,
             write=self._settings.write,
             blind=self._settings.blind,
             runner={"name": "wholecall", "version": wholecall.__version__},
