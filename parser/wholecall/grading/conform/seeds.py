@@ -4,14 +4,15 @@ Theory of operation. The names of tools and the ids of calls are replaced in the
 one of the same length and the same kinds of letters, drawn by a seed. A replacement has to be consistent: the same name
 may come whole, in pieces, or inside other text. Therefore a name is replaced only if each of its occurrences in the
 bytes is a whole JSON string under a key that holds names (or ids), and no string under such a key is a piece of it or
-holds it. Names and ids that do not come so, messages with checksums, ids of responses and items, string values of
-arguments and texts of the model stay as they are.
+holds it. Names and ids that do not come so, ids of responses and items, string values of arguments and texts of the
+model stay as they are. Checksums of binary messages that were right are made right again.
 """
 
 from __future__ import annotations
 
 import re
 import string
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 
@@ -26,12 +27,11 @@ _IDS = re.compile(
 _PREFIX = re.compile(r"[A-Za-z]+[_-]|")  # of an id: clients may look at it
 _LEAST = 3  # characters of which enough other names can be made
 _TRIES = 100
+_CRC, _LEAST_MESSAGE = 4, 16  # bytes of a checksum, and of a length; of the smallest message
 
 
 def reseeded(case: Case, seed: int) -> Case:
     """Return a case with other names and ids, equal ones for equal seeds; the same object where nothing can change."""
-    if case.suffix == ".bin":
-        return case
     random = Random(f"{seed}/{case.id}")  # noqa: S311 - reproducible names, no secrets
     said = frozenset(text for call in case.calls() for text in _strings(call.arguments))
     names = _replacements(case.data, _NAMES, _names(case) - said, random)
@@ -39,6 +39,8 @@ def reseeded(case: Case, seed: int) -> Case:
     if not names and not ids:
         return case
     data = _rewritten(_rewritten(case.data, _NAMES, names), _IDS, ids)
+    if case.suffix == ".bin":
+        data = b"".join(_checked(case.data, data))
     return replace(
         case,
         data=data,
@@ -131,6 +133,17 @@ def _rewritten(data: bytes, under: re.Pattern[bytes], new: Mapping[str, str]) ->
         return head + names.get(match[1], match[1]) + b'"'
 
     return under.sub(rewrite, data)
+
+
+def _checked(old: bytes, new: bytes) -> Iterator[bytes]:
+    """Yield the messages of an event stream of Amazon, with the checksums of those that had a right one."""
+    start = 0
+    while start < len(old):
+        end = start + max(int.from_bytes(old[start : start + _CRC], "big"), _LEAST_MESSAGE)
+        is_right = zlib.crc32(old[start : end - _CRC]) == int.from_bytes(old[end - _CRC : end], "big")
+        body = new[start : end - _CRC]
+        yield body + (zlib.crc32(body).to_bytes(_CRC, "big") if is_right else new[end - _CRC : end])
+        start = end
 
 
 def _call(call: Call, names: Mapping[str, str], ids: Mapping[str, str]) -> Call:

@@ -113,7 +113,9 @@ def base_path(run: str, wire: str, name: str) -> str:
 def case_answer(case: Case, write: str) -> Answer:
     """Return a case as the answer of a server."""
     http, (word, _, idle) = case.http, case.http.ending.partition(":")
-    headers = (("x-should-retry", "false"),) if http.status >= _ERROR else ()  # which the larger SDKs obey
+    headers: tuple[tuple[str, str], ...] = (
+        (("x-should-retry", "false"),) if http.status >= _ERROR else ()
+    )  # which the larger SDKs obey
     if not case.request.stream:
         headers += (("content-length", str(len(case.data))),)
     ending: Ending = "hang" if word == "idle" else _ENDINGS[word]
