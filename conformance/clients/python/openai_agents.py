@@ -22,8 +22,10 @@ async def served(run: Run, called: str, context: Any, text: str) -> str:
     try:
         arguments = json.loads(text) if text else {}
     except json.JSONDecodeError as error:
-        run.refuse(context.tool_call_id, called, f"Invalid JSON input for tool {called}: {error}")
-        raise agents.ModelBehaviorError(f"Invalid JSON input for tool {called}: {text}") from error
+        arguments = error
+    if not isinstance(arguments, dict):
+        run.refuse(context.tool_call_id, called, f"Invalid JSON input for tool {called}: {arguments}")
+        raise agents.ModelBehaviorError(f"Invalid JSON input for tool {called}: {text}")
     run.called(context.tool_call_id, called, arguments)
     return "served"
 
