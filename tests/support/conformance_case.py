@@ -85,7 +85,7 @@ class Case:
             "origin": self.origin,
             "licence": "CC0-1.0",
             "evidence": evidence(self.quirks),
-            "spec": _SPECS[self.wire] if self.level in ("core", "hostile") else None,
+            "spec": _SPECS[self.wire] if self.level == "core" else None,
             "http": {
                 "status": 200,
                 "content_type": _TYPES[self.suffix],
@@ -138,7 +138,7 @@ def _schema_of(value: Any) -> JSON:
     return {"type": kind, "items": {}} if kind == "array" else {"type": kind}
 
 
-def call_of(id: str | None, name: str, arguments: JSON, text: str | None = None) -> JSON:  # noqa: A002
+def call_of(id: str | None, name: str, arguments: JSON, text: str | None = None) -> JSON:
     """Return an entry of `sent`, `may`, `retracted` or `server`."""
     return {"id": id, "name": name, "arguments": arguments, "arguments_text": text}
 

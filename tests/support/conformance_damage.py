@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from tests.support.conformance_case import ANY_END, JSON, SAID_END, Case, call_of, shown_keys, whole_object
 from tests.support.conformance_typed import (
@@ -170,11 +171,18 @@ def _places(wire: str, payloads: Sequence[JSON]) -> list[_Place]:
     """Return the places of a stream of two calls, by what its payloads have told."""
     states = [_seen(wire, payloads[:n]) for n in range(len(payloads) + 1)]
     texts = [[told.text for told in state.calls.values()] for state in states]
-    heads = [n for n, (before, after) in enumerate(zip(texts, texts[1:], strict=False), 1) if len(after) > len(before)]
+    heads = [n for n, (before, after) in enumerate(pairwise(texts), 1) if len(after) > len(before)]
     over = next(n for n, state in enumerate(states) if state.is_over)
-    found = [_Place("before-the-calls", "before the first call", heads[0] - 1)]
+    first = heads[0] - 1
+    found = [_Place("before-the-calls", "before the first call", first)] if first else []
     if wire not in VALUES:
-        found.append(_Place("after-a-head", "behind the name of the first call, before its arguments", _without_text(texts)))
+        found.append(
+            _Place(
+                "after-a-head",
+                "behind the name of the first call, before its arguments",
+                _without_text(texts),
+            )
+        )
         found.append(_Place("inside-the-first", "inside the arguments of the first call", _half(texts, 0)))
     found.append(_Place("between-the-calls", "between the two calls", heads[1] - 1))
     if wire not in VALUES:
@@ -192,7 +200,9 @@ def _without_text(texts: Sequence[Sequence[str]]) -> int:
 def _half(texts: Sequence[Sequence[str]], nth: int) -> int:
     """Return the last place at which the text of a call has begun, and is no object yet."""
     return max(
-        n for n, found in enumerate(texts) if len(found) == nth + 1 and found[nth] and whole_object(found[nth]) is None
+        n
+        for n, found in enumerate(texts)
+        if len(found) == nth + 1 and found[nth] and whole_object(found[nth]) is None
     )
 
 
@@ -243,7 +253,9 @@ def _halves(wire: str, payloads: Sequence[JSON]) -> list[Case]:
         half = frames[place.at][: len(frames[place.at]) * 2 // 3]
         about = f"The stream breaks off inside the frame {place.about}; the body ends as if it were whole."
         about = about.replace("the frame between the two calls", "the first frame of the second call")
-        about = about.replace("the frame behind the second call, before the reason", "the frame of the reason")
+        about = about.replace(
+            "the frame behind the second call, before the reason", "the frame of the reason"
+        )
         seen = _seen(wire, payloads[: place.at])
         data = b"".join(frames[: place.at]) + half
         found.append(_damaged(wire, f"cut-in-a-frame-{place.name}", about, data, seen, ending="half"))
@@ -325,13 +337,18 @@ def _judge_loss(case: Case, originals: set[str]) -> Case:
 
 
 def _one_call(wire: str) -> list[JSON]:
-    call = {"name": "send_mail", "arguments": {"to": "crew@example.org", "body": "Low water at noon, all hands.", "urgent": True}}
+    call = {
+        "name": "send_mail",
+        "arguments": {"to": "crew@example.org", "body": "Low water at noon, all hands.", "urgent": True},
+    }
     return payloads_of(wire, turn_of(wire, {"name": "lost", "calls": [call]}), _PIECES)
 
 
 def _which(wire: str, payloads: Sequence[JSON], name: str) -> int:
     """Return the position of the payload that a loss is about."""
-    texts = [[told.text for told in _seen(wire, payloads[:n]).calls.values()] for n in range(len(payloads) + 1)]
+    texts = [
+        [told.text for told in _seen(wire, payloads[:n]).calls.values()] for n in range(len(payloads) + 1)
+    ]
     heads = [n for n, found in enumerate(texts) if found]
     if name == "head":
         return heads[0] - 1

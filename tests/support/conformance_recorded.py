@@ -45,7 +45,11 @@ def _entries() -> list[JSON]:
 
 def left_out() -> dict[str, str]:
     """Return the recordings that are no cases, and why."""
-    return {entry["name"]: why for entry in _entries() if (why := readings().get(entry["name"], {}).get("left_out"))}
+    return {
+        entry["name"]: why
+        for entry in _entries()
+        if (why := readings().get(entry["name"], {}).get("left_out"))
+    }
 
 
 def cases() -> list[Case]:

@@ -170,13 +170,19 @@ def core() -> list[Case]:
 
 
 def hostile() -> list[Case]:
-    """Return conforming streams that are large, deep or many: to refuse them is right as well."""
+    """Return streams that are large, deep or many: to refuse them is right as well."""
     found = json.loads((INPUT / "hostile.json").read_bytes())
-    return [
-        _case(wire, _grown(wire, typed), level="hostile", kind="limits", origin="generated", accept=ANY_END)
-        for typed in found
-        for wire in MAIN
-    ]
+    return [_hostile(wire, typed) for typed in found for wire in typed.get("wires", MAIN)]
+
+
+def _hostile(wire: str, typed: JSON) -> Case:
+    case = _case(
+        wire, _grown(wire, typed), level="hostile", kind="limits", origin="generated", accept=ANY_END
+    )
+    if "index" not in typed:
+        return case
+    changed = f'"tool_calls":[{{"index":{typed["index"]},'.encode()
+    return replace(case, data=case.data.replace(b'"tool_calls":[{"index":0,', changed))
 
 
 def _grown(wire: str, typed: JSON) -> JSON:
@@ -184,7 +190,10 @@ def _grown(wire: str, typed: JSON) -> JSON:
     arguments: JSON = {"note": "ebb and flow, "[: typed.get("string", 3)] + _repeated(typed.get("string", 0))}
     for level in range(typed.get("depth", 0)):
         arguments = {"in": [arguments]} if level % 2 else {"in": arguments}
-    calls = [{"name": "keep_note", "arguments": arguments | ({"n": n} if n else {})} for n in range(typed.get("calls", 1))]
+    calls = [
+        {"name": "keep_note", "arguments": arguments | ({"n": n} if n else {})}
+        for n in range(typed.get("calls", 1))
+    ]
     more = {"ids": {"0": call_id(wire, "", 0) + "x" * typed["id"]}} if "id" in typed else {}
     return {key: typed[key] for key in ("name", "about", "pieces")} | {"calls": calls} | more
 
@@ -213,7 +222,11 @@ def farewells() -> dict[str, bytes]:
 def bodies() -> list[Case]:
     """Return the conforming answers that are not streamed."""
     typed = next(typed for typed in typed_turns() if typed["name"] == "two-calls")
-    told = typed | {"name": "body-two-calls", "about": "A body with a sentence and two calls.", "text": "Both, then."}
+    told = typed | {
+        "name": "body-two-calls",
+        "about": "A body with a sentence and two calls.",
+        "text": "Both, then.",
+    }
     return [
         replace(_case(wire, told), data=body_of(wire, turn_of(wire, told)), suffix="json", kind="body")
         for wire in WIRES
@@ -268,7 +281,10 @@ def _converse_body(turn: Turn) -> JSON:
 
 
 def _ollama_body(turn: Turn) -> JSON:
-    calls = [encode_ollama.call_entry(c.name, json.loads(c.arguments), id=c.id, index=n) for n, c in enumerate(turn.calls)]
+    calls = [
+        encode_ollama.call_entry(c.name, json.loads(c.arguments), id=c.id, index=n)
+        for n, c in enumerate(turn.calls)
+    ]
     message = encode_ollama.said(turn.text, **({"tool_calls": calls} if calls else {}))
     return encode_ollama.last(message, tokens=turn.tokens, model=turn.model)
 
@@ -280,7 +296,12 @@ def _cohere_body(turn: Turn) -> JSON:
     else:
         message |= {"content": [{"type": "text", "text": turn.text}]}
     reason = "TOOL_CALL" if turn.calls else "COMPLETE"
-    return {"id": turn.id, "finish_reason": reason, "message": message, "usage": encode_cohere.usage(turn.tokens)}
+    return {
+        "id": turn.id,
+        "finish_reason": reason,
+        "message": message,
+        "usage": encode_cohere.usage(turn.tokens),
+    }
 
 
 def _function_call(call: Call) -> JSON:

@@ -10,7 +10,7 @@ A level follows from data:
   although nothing was lost; or the name on the wire has markers or white space around it (a reading says so).
 - `damage`: the sidecar has a dropped call or a fault, or the stream was cut or has lost a frame here.
 - `core`: typed for the suite by the published form of the wire, or a reading lists the recording as conforming.
-- `hostile`: conforming, and large, deep or many.
+- `hostile`: large, deep or many, in size or in number.
 - `common`: all quirks that depart from the wire's published form are in the survey with at least three public sources
   and at least two servers.
 - `rare`: all others.

@@ -1,0 +1,58 @@
+"""wholecall under the conformance suite: no call that nobody sent, and every end is a right one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import conformance_judge
+from tests.support.conformance_case import WIRES
+from wholecall import Policy
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("knows_tools", [True, False])
+def test_every_case_passes(wire: str, knows_tools: bool) -> None:
+    """Under the default policy each case has a right end, whether the tools are known or not."""
+    verdicts = {
+        name: conformance_judge.verdict(
+            case, conformance_judge.events_of(case, Policy(), knows_tools=knows_tools)
+        )
+        for name, case in conformance_judge.sidecars(wire).items()
+    }
+
+    assert verdicts
+    assert dict.fromkeys(verdicts, "pass") == verdicts
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_strict_policy_hands_over_nothing_else(wire: str) -> None:
+    """Under the strict policy no case is unsafe, and what is missing is said."""
+    found = {
+        conformance_judge.verdict(case, conformance_judge.events_of(case, Policy.strict()))
+        for case in conformance_judge.sidecars(wire).values()
+    }
+
+    assert set() == found - {"pass", "refused"}
+
+
+def test_a_call_that_was_not_sent_is_unsafe() -> None:
+    """A verdict is unsafe as soon as one call is in neither list, whatever else was right."""
+    case = conformance_judge.sidecars("chat-completions")["chat-completions/two-calls"]
+    events = conformance_judge.events_of(case, Policy())
+
+    assert ["unsafe", "unsafe"] == [
+        conformance_judge.verdict(case | changed, events)
+        for changed in ({"sent": case["sent"][:1]}, {"sent": [], "retracted": case["sent"]})
+    ]
+
+
+def test_a_call_that_is_missing_is_lost() -> None:
+    """A verdict is lost if a call is missing and nothing was said."""
+    case = conformance_judge.sidecars("anthropic")["anthropic/one-call"]
+
+    assert (
+        conformance_judge.verdict(
+            case | {"sent": case["sent"] * 2}, conformance_judge.events_of(case, Policy())
+        )
+        == "lost"
+    )
