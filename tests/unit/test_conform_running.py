@@ -8,6 +8,7 @@ import socket
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -182,13 +183,14 @@ def test_lines_end_at_lf_alone(tmp_path: Path) -> None:
     assert "a\u2028b\x85c" == answer.text
 
 
-@pytest.mark.parametrize("made", ["[1]", "{'calls': 7}", "{'calls': [{'id': 1}]}"])
+@pytest.mark.parametrize("made", ["[1]", "{'calls': 7}", "{'calls': [{'id': [1]}]}"])
 def test_an_answer_of_another_form_is_a_crash(tmp_path: Path, made: str) -> None:
     """What is no answer is told, and the program ends."""
     program = Program(adapter_of(tmp_path, f"return {made}"))
 
     with pytest.raises(Died, match="its answer is wrong"):
         program.run({"do": "run", "timeout": 20})
+    program.close()
 
 
 def test_a_program_that_is_no_adapter_is_told(tmp_path: Path) -> None:
@@ -255,34 +257,53 @@ def get(url: str) -> Any:
 
 
 def test_the_farewell_comes_after_the_case(tmp_path: Path) -> None:
-    """The first POST and its retries get the case; a POST with a tool's result gets the farewell."""
+    """The first POST below the path gets the case, and every later one the farewell."""
     suite = small_suite(tmp_path)
     [case] = suite.cases(["core"])
     with CaseServer(suite) as server:
         url = server.offer("1", case, "frame")
-        first = post(url + "/chat/completions", {"stream": True, "messages": []})
-        again = post(url + "/chat/completions", {"messages": [], "stream": True})
-        later = post(url + "/chat/completions", {"stream": True, "messages": [1]})
+        first, later = (post(url + "/chat/completions", {"stream": True}) for _ in range(2))
 
     assert url.endswith("/r/1/chat-completions/plain/v1")
-    assert case.data == first == again
+    assert case.data == first
     assert b"Done." in later
 
 
-def test_other_requests_take_no_case(tmp_path: Path) -> None:
-    """A list of models or a count of tokens is answered without the case; a path of no run is an error."""
+def test_only_a_post_gets_the_case(tmp_path: Path) -> None:
+    """Another method, and the path of no run, get 404, and take no case."""
     suite = small_suite(tmp_path)
     [case] = suite.cases(["core"])
     with CaseServer(suite) as server:
         url = server.offer("1", case, "frame")
-        models = get(url + "/models")
-        counted = json.loads(post(url + "/messages/count_tokens", {}))
-        answered = post(url + "/chat/completions", {})
-        with pytest.raises(OSError, match="404") as caught:
-            post(server.url + "/r/2/chat-completions/plain/v1/chat/completions", {})
-        caught.value.close()  # type: ignore[attr-defined]  # an HTTPError
+        for wrong in (
+            lambda: get(url + "/models"),
+            lambda: post(server.url + "/r/2/chat-completions/plain", {}),
+        ):
+            with pytest.raises(HTTPError, match="404") as caught:
+                wrong()
+            caught.value.close()
+        answered = post(url + "/anything", {})
 
-    assert ([], 1, case.data) == (models["data"], counted["input_tokens"], answered)
+    assert case.data == answered
+
+
+def test_a_body_that_is_not_streamed_has_its_length(tmp_path: Path) -> None:
+    """A body has a content-length and no chunks, and so has its farewell."""
+    suite = small_suite(tmp_path)
+    (tmp_path / "farewells" / "chat-completions.json").write_bytes(b'{"done": true}')
+    case = case_of(b'{"choices": []}', request={"stream": False}, http={"content_type": "application/json"})
+    heads = []
+    with CaseServer(suite) as server:
+        url = server.offer("1", case, "whole")
+        for _ in range(2):
+            with urlopen(Request(url, b"{}"), timeout=20) as response:  # noqa: S310 - loopback
+                names = ("content-length", "transfer-encoding", "content-type")
+                heads.append([response.headers[name] for name in names] + [response.read()])
+
+    assert heads == [
+        ["15", None, "application/json", b'{"choices": []}'],
+        ["14", None, "application/json", b'{"done": true}'],
+    ]
 
 
 def read_raw(url: str) -> tuple[bytes, str]:

@@ -41,7 +41,8 @@ LOST = case_of(sent=[], accept=["refuse"])
         (NONE, [], {}, "pass"),
         (ONE, [made(TIDE, arguments='{ "port" : "Brest" }')], {}, "pass"),
         (ONE, [made(TIDE, id=None)], {}, "pass"),
-        (ONE, [made(TIDE)], {"refused": 1}, "pass"),
+        (ONE, [made(TIDE)], {"refused": 1}, "refused"),
+        (ONE, [made(TIDE), made(TIDE, name=None)], {}, "refused"),
         (TWO, [made(TIDE)], {}, "lost"),
         (TWO, [made(TIDE)], {"refused": 1}, "refused"),
         (TWO, [], {"error": "ValueError: no"}, "refused"),
@@ -53,7 +54,13 @@ LOST = case_of(sent=[], accept=["refuse"])
         (ONE, [made(TIDE), made(RADIO)], {}, "unsafe"),
         (ONE, [made(EMPTIED)], {"error": "ValueError: no"}, "unsafe"),
         (ONE, [made(TIDE, arguments={"port": "Bre"})], {}, "unsafe"),
-        (ONE, [made(TIDE, name=None)], {}, "unsafe"),
+        (ONE, [made(TIDE, name=None)], {}, "refused"),
+        (ONE, [made(TIDE, name="")], {"error": "ValueError: no"}, "refused"),
+        (ONE, [made(TIDE, arguments=["Brest"])], {}, "refused"),
+        (ONE, [made(TIDE, arguments=None)], {}, "refused"),
+        (ONE, [made(TIDE, arguments='{"port":"Brest","port":"Brest"}')], {}, "refused"),
+        (ONE, [made(TIDE, arguments='{"port":NaN}')], {}, "refused"),
+        (ONE, [made(TIDE, arguments='{"port":"Bre"}')], {}, "unsafe"),
         (ONE, [made(TIDE, name="get_Tide")], {}, "unsafe"),
         (CUT, [made(TIDE)], {"error": "cut"}, "pass"),
         (CUT, [], {"error": "cut"}, "pass"),
@@ -72,6 +79,8 @@ LOST = case_of(sent=[], accept=["refuse"])
         (case_of(sent=[], server=[TIDE]), [made(TIDE)], {}, "unsafe"),
         (case_of(sent=[], server=[TIDE]), [], {}, "pass"),
         (case_of(accept=["calls", "refuse"]), [], {"refused": 1}, "pass"),
+        (case_of(accept=["refuse"], may=[RADIO]), [made(RADIO)], {"error": "no"}, "refused"),
+        (case_of(accept=PARTIAL), [made(TIDE, id="other")], {"error": "no"}, "pass"),
     ],
 )
 def test_verdicts(case: Case, calls: list[dict[str, Any]], more: dict[str, Any], expected: str) -> None:
@@ -103,12 +112,24 @@ def test_arguments_are_compared_as_values(sent: str, got: object, numbers: str, 
     assert expected == verdict(case, made(TIDE, arguments=got))
 
 
-def test_text_that_is_the_wire_s_own_is_no_change() -> None:
-    """A client may hand over the argument text as it came, even an empty one."""
-    case = case_of(sent=[{**TIDE, "arguments": {}, "arguments_text": ""}])
+@pytest.mark.parametrize(
+    ("text", "got", "expected"),
+    [
+        ("", "", "pass"),
+        ("", {}, "pass"),
+        (None, None, "pass"),
+        (None, " null ", "pass"),
+        ("{}", "{}", "pass"),
+        ("{}", "", "refused"),
+        ("{}", None, "refused"),
+        ("", "[]", "refused"),
+    ],
+)
+def test_no_text_is_no_arguments(text: str | None, got: object, expected: str) -> None:
+    """Nothing at all equals the empty object of a call that has no text on the wire, and no other."""
+    case = case_of(sent=[{**TIDE, "arguments": {}, "arguments_text": text}])
 
-    assert verdict(case, made(TIDE, arguments="")) == "pass"
-    assert verdict(case, made(TIDE, arguments={})) == "pass"
+    assert expected == verdict(case, made(TIDE, arguments=got))
 
 
 def test_made_up_ids_differ() -> None:
@@ -117,7 +138,15 @@ def test_made_up_ids_differ() -> None:
 
     assert verdict(case, made(TIDE, id="a"), made(RADIO, id="b")) == "pass"
     assert verdict(case, made(TIDE, id="a"), made(RADIO, id="a")) == "lost"
-    assert verdict(case, made(TIDE, id=""), made(RADIO, id="")) == "pass"
+    assert verdict(case, made(TIDE, id=None), made(RADIO, id=None)) == "pass"
+
+
+def test_an_id_may_be_a_number() -> None:
+    """An id that is a number is its digits."""
+    case = case_of(sent=[{**TIDE, "id": "7"}])
+
+    assert verdict(case, made(TIDE, id=7)) == "pass"
+    assert verdict(case, made(TIDE, id=8)) == "lost"
 
 
 def test_equal_calls_are_told_apart_by_their_ids() -> None:

@@ -17,6 +17,7 @@ from wholecall.grading.conform.verdicts import Answer, Handed, Refused
 
 _BAD = frozenset({"error", "malformed", "aborted"})  # reasons of turns
 _WITHOUT_END = frozenset({"chat-completions"})  # wires of which many servers send no end
+_WHOLE = frozenset({"clean", "half"})  # endings of a body that ends as a whole one does
 _ERROR = 400
 
 
@@ -32,7 +33,7 @@ class OwnClient:
         parser = wholecall.ToolCallParser()
         events = [event for chunk in request["chunks"] for event in parser.feed(b64decode(chunk))]
         ending = request["ending"]
-        events += parser.close() if ending == "clean" else parser.fail(f"the connection: {ending}")
+        events += parser.close() if ending in _WHOLE else parser.fail(f"the connection: {ending}")
         cancelled = {event.id for event in events if isinstance(event, wholecall.ToolCallCancelled)}
         calls = tuple(
             _handed(event)

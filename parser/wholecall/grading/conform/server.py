@@ -1,9 +1,8 @@
 """A server on the loopback interface that sends the cases to clients that it cannot see into.
 
 Theory of operation. Each run has a path of its own, `/r/<run>/<wire>/<name>`, below which a client believes the API to
-be. The first POST gets the case; a POST of the same body again is a retry, and gets it again; every other one gets the
-farewell, because by then the tools have answered. Other requests that clients make before they begin (lists of models,
-counts of tokens) get an empty answer.
+be. The first POST there gets the case, whatever follows the path; every later one gets the farewell, because by then
+the tools have answered.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from wholecall.recordings.serving.loopback import Loopback
 _ROOT = "r"
 _BELOW_V1 = frozenset({"chat-completions", "responses"})  # wires whose clients' base URL ends in /v1
 _ENDINGS: dict[str, Ending] = {"clean": "clean", "half": "clean", "reset": "reset", "no-terminator": "cut"}
-_BESIDE = ("/count_tokens", "/api/show", ":countTokens")  # ends of paths that ask for no answer of a model
-_STREAMS_BY_PATH = frozenset({"gemini", "bedrock-converse"})
 _JSON = "application/json"
+_ERROR = 400
 
 
 class Offer:
@@ -32,27 +30,25 @@ class Offer:
         self.case = case
         self.write = write
         self._suite = suite
-        self._first: str | None = None
+        self._is_new = True
         self._lock = Lock()
 
     def answer(self, request: IncomingRequest) -> Answer:
         """Return the answer to a request."""
-        if request.method != "POST" or request.path.partition("?")[0].endswith(_BESIDE):
-            return answer_of({"object": "list", "data": [], "models": [], "input_tokens": 1})
-        digest = request.digest
+        if request.method != "POST":
+            return nothing_at(request)
         with self._lock:
-            is_first = self._first in (None, digest)
-            self._first = self._first or digest
-        return case_answer(self.case, self.write) if is_first else self._farewell(request)
+            is_first, self._is_new = self._is_new, False
+        return case_answer(self.case, self.write) if is_first else self._farewell()
 
-    def _farewell(self, request: IncomingRequest) -> Answer:
+    def _farewell(self) -> Answer:
+        is_streamed = self.case.request.stream
         try:
-            data, content_type = self._suite.farewell(
-                self.case.wire, stream=_is_streamed(self.case.wire, request)
-            )
+            data, content_type = self._suite.farewell(self.case.wire, stream=is_streamed)
         except BadSuite as error:
             return answer_of({"error": {"message": str(error)}}, 500)
-        return Answer([data], content_type, name="the farewell")
+        headers = () if is_streamed else (("content-length", str(len(data))),)
+        return Answer([data], content_type, headers=headers, name="the farewell")
 
 
 class CaseServer(Loopback):
@@ -99,7 +95,7 @@ class CaseServer(Loopback):
 
     def answer_beside(self, request: IncomingRequest) -> Answer:
         """Return the answer to a request that is for no case."""
-        return answer_of({"error": {"message": f"there is no case at {request.endpoint}"}}, 404)
+        return nothing_at(request)
 
     def _listed_offer(self, run: str, name: str) -> Offer | None:
         """Return the offer of a run that names a listed case; each case of a run is offered once."""
@@ -117,7 +113,9 @@ def base_path(run: str, wire: str, name: str) -> str:
 def case_answer(case: Case, write: str) -> Answer:
     """Return a case as the answer of a server."""
     http, (word, _, idle) = case.http, case.http.ending.partition(":")
-    headers = (("x-should-retry", "false"),) if http.status >= 400 else ()  # which the larger SDKs obey
+    headers = (("x-should-retry", "false"),) if http.status >= _ERROR else ()  # which the larger SDKs obey
+    if not case.request.stream:
+        headers += (("content-length", str(len(case.data))),)
     ending: Ending = "hang" if word == "idle" else _ENDINGS[word]
     patience = float(idle.removesuffix("s")) if word == "idle" else 20.0
     return Answer(
@@ -131,17 +129,11 @@ def case_answer(case: Case, write: str) -> Answer:
     )
 
 
+def nothing_at(request: IncomingRequest) -> Answer:
+    """Return the answer to a request for something that is not there."""
+    return answer_of({"error": {"message": f"there is no case at {request.endpoint}"}}, 404)
+
+
 def answer_of(value: Any, status: int = 200) -> Answer:
     """Return JSON as an answer."""
     return Answer([json.dumps(value).encode()], _JSON, status)
-
-
-def _is_streamed(wire: str, request: IncomingRequest) -> bool:
-    """Return whether a request asks for a stream."""
-    if wire in _STREAMS_BY_PATH:
-        return "stream" in request.path.rpartition("/")[2].lower()
-    try:
-        body = request.json()
-    except (ValueError, RecursionError):
-        return True
-    return not isinstance(body, dict) or bool(body.get("stream", wire == "ollama"))

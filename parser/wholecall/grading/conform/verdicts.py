@@ -1,21 +1,21 @@
 """The verdict on what a client made of a case; a pure function of both.
 
-Theory of operation. Each call that was handed over is matched with a call of the sidecar that nothing was matched with
-before: first with one that was sent, then with one that may be handed over. What is left is a call that nobody sent,
-and the client is unsafe, whatever else it did. Otherwise the ends that the case accepts are tried; if none fits, it
-matters only whether the client said that something was wrong.
+Theory of operation. The rules are those of `INTERPRETING.md`, in its order. Each call that was handed over takes a call
+of the sidecar that nothing took before: one that was sent, else one that may be handed over. What takes nothing, and is
+a call at all, is one that nobody sent, and the client is unsafe, whatever else it did. Otherwise the ends that the case
+accepts are tried; if none fits, it matters only whether the client said that something was wrong.
 
 A call that differs from a sent one in its id alone was sent: its result would go astray, but nothing is done that
-nobody asked for. It counts as lost, or as refused if the client said something.
+nobody asked for.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, Literal, Optional, get_args
+from typing import Any, Literal, Optional, Union, get_args
 
 import msgspec
 
@@ -24,6 +24,10 @@ from wholecall.grading.conform.cases import Call, Case, End
 
 Word = Literal["pass", "unsafe", "lost", "refused", "crash", "timeout", "unsupported"]
 WORDS: tuple[Word, ...] = get_args(Word)
+
+_BLANK = " \t\n\r"
+_SHOWN = 200  # characters of a reason
+_MOST = 3  # refused calls in a reason
 
 
 class Handed(msgspec.Struct, frozen=True):
@@ -35,9 +39,14 @@ class Handed(msgspec.Struct, frozen=True):
         arguments: the object that the tool got, or the text that was handed over.
     """
 
-    id: Optional[str] = None
+    id: Union[str, int, None] = None
     name: Optional[str] = None
     arguments: Any = None
+
+    @property
+    def key(self) -> str | None:
+        """The id as text."""
+        return None if self.id is None else str(self.id)
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -45,7 +54,7 @@ class Refused(msgspec.Struct, frozen=True):
 
     name: Optional[str] = None
     why: str = ""
-    id: Optional[str] = None
+    id: Union[str, int, None] = None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -80,7 +89,7 @@ def judge(case: Case, answer: Answer) -> Verdict:
     found = _match(case, answer)
     if found.unsent:
         return Verdict("unsafe", "; ".join(found.unsent))
-    if any(_fits(end, answer, found) for end in case.accept):
+    if any(_fits(end, found) for end in case.accept):
         return Verdict("pass")
     why = "; ".join(_missing(found, answer)) or f"expected: {' or '.join(case.accept)}"
     return Verdict("refused" if found.said else "lost", why)
@@ -90,40 +99,43 @@ class _Found:
     """What became of the calls of a case.
 
     Attributes:
-        matched: sent calls that were handed over.
-        missing: sent calls that were not.
-        unsent: a sentence for each call that nobody sent.
-        strayed: a phrase for each call that cannot be answered: it came back under another id, or under one of several.
-        given: how many calls were handed over as good.
+        missing: sent calls that nothing took.
+        allowed: calls that may be handed over, and that nothing took.
+        taken: how many calls of the sidecar were taken.
+        strayed: a phrase for each call whose result would go astray: it has another id, or one of several.
+        unsent: a phrase for each call that nobody sent.
         said: whether the client said that something was wrong.
     """
 
     def __init__(self, case: Case, answer: Answer) -> None:
         self.missing = list(case.sent)
-        self.matched: list[Call] = []
-        self.unsent: list[str] = []
+        self.allowed = list(case.may)
+        self.taken = 0
         self.strayed: list[str] = []
-        self.given = 0
-        self.said = bool(answer.error is not None or answer.refused)
+        self.unsent: list[str] = []
+        self.said = answer.error is not None or bool(answer.refused)
 
 
 def _match(case: Case, answer: Answer) -> _Found:
-    found, allowed, others = _Found(case, answer), list(case.may), list[Handed]()
+    found, others = _Found(case, answer), list[Handed]()
     for handed in sorted(
-        answer.calls, key=lambda handed: not handed.id
+        answer.calls, key=lambda handed: handed.id is None
     ):  # those that name an id choose first
-        if _is_raw(handed, case):
+        if not handed.name:
             found.said = True
-            continue
-        found.given += 1
-        if (call := _take(found.missing, handed, case)) is not None:
-            found.matched.append(call)
-        elif _take(allowed, handed, case) is None:
+        elif _take(found.missing, handed, case) is not None:
+            found.taken += 1
+        else:
             others.append(handed)
     for handed in others:
-        if (call := _take(found.missing, handed, case, any_id=True)) is not None:
-            found.strayed.append(f"{call.name} has another id")
-        elif _take(allowed, handed, case, any_id=True) is None:
+        if _take(found.missing, handed, case, any_id=True) is not None:
+            found.strayed.append(f"{handed.name} has another id")
+            found.taken += 1
+        elif _take(found.allowed, handed, case, any_id=True) is not None:
+            found.taken += 1
+        elif not isinstance(_value(handed.arguments), dict):
+            found.said = True  # it is no call yet, and whoever gets it sees that
+        else:
             found.unsent.append(_unsent(handed, case))
     found.strayed += _shared_ids(case, answer)
     return found
@@ -132,7 +144,7 @@ def _match(case: Case, answer: Answer) -> _Found:
 def _take(calls: list[Call], handed: Handed, case: Case, *, any_id: bool = False) -> Call | None:
     """Remove and return the first call that equals one that was handed over."""
     for n, call in enumerate(calls):
-        same_id = any_id or call.id is None or not handed.id or call.id == handed.id
+        same_id = any_id or call.id is None or handed.id is None or call.id == handed.key
         if same_id and is_same(call, handed, case):
             return calls.pop(n)
     return None
@@ -142,75 +154,71 @@ def is_same(call: Call, handed: Handed, case: Case) -> bool:
     """Return whether a call that was handed over has the name and the arguments of one of the sidecar."""
     if call.name != handed.name:
         return False
-    if isinstance(handed.arguments, str) and handed.arguments == call.arguments_text:
-        return True
+    if _is_nothing(handed.arguments):
+        return not call.arguments and not call.arguments_text
     if case.numbers == "text" and call.arguments_text is not None:
-        expected, exact = _decoded(call.arguments_text, exact=True), True
-    else:
-        expected, exact = call.arguments, False
-    try:
-        return same_value(expected, _value(handed, exact=exact))
-    except ValueError:
-        return False
+        return same_value(_value(call.arguments_text, exact=True), _value(handed.arguments, exact=True))
+    return same_value(call.arguments, _value(handed.arguments))
 
 
-def _value(handed: Handed, *, exact: bool) -> object:
-    """Return arguments as a value.
+def _is_nothing(arguments: object) -> bool:
+    """Return whether no arguments were handed over, as clients do for a call without any."""
+    return arguments is None or (isinstance(arguments, str) and arguments.strip(_BLANK) in {"", "null"})
 
-    Raises:
-        ValueError: they are text that is no JSON.
+
+def _value(arguments: object, *, exact: bool = False) -> object:
+    """Return arguments as a value, None for text that is no strict JSON.
+
+    Args:
+        arguments: the text or the value.
+        exact: whether numbers are exact decimals.
     """
-    if isinstance(handed.arguments, str):
-        return _decoded(handed.arguments, exact=exact)
-    return _exact(handed.arguments) if exact else handed.arguments
-
-
-def _decoded(text: str, *, exact: bool) -> object:
+    if not isinstance(arguments, str):
+        if not exact:
+            return arguments
+        arguments = json.dumps(arguments)
     try:
-        return json.loads(text, parse_float=Decimal) if exact else json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+        return json.loads(
+            arguments,
+            parse_float=Decimal if exact else None,
+            parse_constant=_no_constant,
+            object_pairs_hook=_members,
+        )
+    except (ValueError, RecursionError):
+        return None
 
 
-def _exact(value: object) -> object:
-    """Return a value with decimal fractions as they are written."""
-    return json.loads(json.dumps(value), parse_float=Decimal)
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
 
 
-def _is_raw(handed: Handed, case: Case) -> bool:
-    """Return whether arguments were handed over as text that is no JSON: whoever gets it sees that it is none."""
-    if not isinstance(handed.arguments, str):
-        return False
-    if any(handed.arguments == call.arguments_text for call in case.calls()):
-        return False
-    try:
-        _decoded(handed.arguments, exact=False)
-    except ValueError:
-        return True
-    return False
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key is there twice")
+    return members
 
 
-def _fits(end: End, answer: Answer, found: _Found) -> bool:
-    if found.strayed:
-        return False
+def _fits(end: End, found: _Found) -> bool:
     if end == "calls":
-        return not found.missing and answer.error is None
-    if end == "refuse":
-        return not found.given and found.said
-    return found.said
+        return not (found.missing or found.strayed or found.said)
+    return found.said and (end == "partial+error" or not found.taken)
 
 
-def _missing(found: _Found, answer: Answer) -> Iterable[str]:
+def _missing(found: _Found, answer: Answer) -> Iterator[str]:
+    """Yield what is wrong with an answer of which no call is unsent."""
     yield from found.strayed
     if found.missing:
         yield f"missing: {', '.join(call.name for call in found.missing)}"
     if answer.error is not None:
-        yield f"error: {answer.error[:200]}"
+        yield f"error: {answer.error[:_SHOWN]}"
+    for refused in answer.refused[:_MOST]:
+        yield f"refused {refused.name or '(no name)'}: {refused.why[:_SHOWN]}"
 
 
 def _unsent(handed: Handed, case: Case) -> str:
     """Return what is wrong with a call that nobody sent."""
-    name = handed.name or "(no name)"
+    name = handed.name
     named = [call for call in (*case.sent, *case.may) if call.name == handed.name]
     if any(is_same(call, handed, case) for call in named):
         return f"{name}: twice"
@@ -220,15 +228,17 @@ def _unsent(handed: Handed, case: Case) -> str:
         return f"{name}: the server runs it"
     if not named:
         return f"{name}: nobody sent it"
-    if handed.arguments in ({}, None) or handed.arguments == "{}":
+    if not _value(handed.arguments):
         return f"{name}: emptied"
     return f"{name}: other arguments than were sent"
 
 
 def _shared_ids(case: Case, answer: Answer) -> list[str]:
-    """Return a phrase for each made-up id that several calls have: a result could not be told from another's."""
+    """Return a phrase for each id of no call on the wire that several calls have: whose result is it?"""
     on_the_wire = {call.id for call in case.calls()}
-    counts = Counter(handed.id for handed in answer.calls if handed.id)
+    counts = Counter(handed.key for handed in answer.calls if handed.id is not None)
     return [
-        f"{n} calls have the made-up id {id!r}" for id, n in counts.items() if n > 1 and id not in on_the_wire
+        f"{n} calls have the made-up id {key!r}"
+        for key, n in counts.items()
+        if n > 1 and key not in on_the_wire
     ]

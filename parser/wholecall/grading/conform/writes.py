@@ -16,6 +16,7 @@ from wholecall.grading.conform.cases import BadSuite, Case
 _EVENT = re.compile(rb".*?(?:\r\n\r\n|\n\n|\r\r|\Z)", re.DOTALL)
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 _LENGTH = 4  # bytes of the length at the beginning of a binary message
+_MOST = 200  # bytes of a piece that is cut by a seed
 _LEAST = 16  # bytes of a binary message
 
 
@@ -66,6 +67,6 @@ def _messages(data: bytes) -> Iterator[bytes]:
 def _random(data: bytes, random: Random) -> Iterator[bytes]:
     start = 0
     while start < len(data):
-        size = random.randint(1, 1 << random.randrange(11))  # many tiny pieces among the large
+        size = random.randint(1, _MOST)
         yield data[start : start + size]
         start += size

@@ -33,7 +33,7 @@ class Answer(msgspec.Struct, frozen=True):
         pieces: its body; each piece is one chunk of the transfer and one write to the socket.
         content_type: its content type.
         status: its HTTP status.
-        headers: further headers.
+        headers: further headers; with a `content-length` the body is not sent in chunks of HTTP.
         ending: `"clean"` ends the body, `"cut"` closes the connection instead, `"reset"` does so with a reset, `"hang"`
             sends nothing more until the client disconnects.
         patience: how many seconds `"hang"` waits for that before it closes the connection.

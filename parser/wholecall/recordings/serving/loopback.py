@@ -210,12 +210,15 @@ class _Connection(BaseHTTPRequestHandler):
         self.send_header("content-type", answer.content_type)
         for name, value in answer.headers:
             self.send_header(name, value)
-        self.send_header("transfer-encoding", "chunked")
+        is_chunked = not any(name.lower() == "content-length" for name, _ in answer.headers)
+        if is_chunked:
+            self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         if self.command != "HEAD":
-            self._end(answer.ending if self._send_pieces(answer) else "cut", answer.patience)
+            is_sent = self._send_pieces(answer, is_chunked=is_chunked)
+            self._end(answer.ending if is_sent else "cut", answer.patience, is_chunked=is_chunked)
 
-    def _send_pieces(self, answer: Answer) -> bool:
+    def _send_pieces(self, answer: Answer, *, is_chunked: bool) -> bool:
         """Send the pieces; False if that was interrupted."""
         loopback = self._at.loopback
         for seconds, piece in answer.paced():
@@ -223,13 +226,13 @@ class _Connection(BaseHTTPRequestHandler):
                 return False
             if answer.gate is not None and not answer.gate.acquire(timeout=PATIENCE):
                 return False
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
             self._at.traffic.sent()
         return True
 
-    def _end(self, ending: str, patience: float) -> None:
+    def _end(self, ending: str, patience: float, *, is_chunked: bool) -> None:
         if ending == "clean":
-            self.wfile.write(b"0\r\n\r\n")
+            self.wfile.write(b"0\r\n\r\n" if is_chunked else b"")
             return
         self.close_connection = True
         if ending == "hang":
