@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.client_snippets import NODE, PYTHON
+from wholecall.grading.conform.cases import LEVELS
 
 ROOT = Path(__file__).resolve().parents[2] / "conformance"
-N_STREAMS = 4  # shown in full
+N_STREAMS = 3  # shown in full
 LONGEST = 4000  # bytes of a stream that is shown
 PATIENCE = 60.0  # seconds of a program
 
@@ -93,13 +94,14 @@ const URL = `http://127.0.0.1:${{server.address().port}}{path}`;
 
 def unsafe(results: dict[str, Any], name: str, wire: str) -> list[dict[str, Any]]:
     """Return the cases of a client and a wire in which a call was run that nobody sent."""
-    return [
-        case
+    found = {
+        case["case"]: case
         for client in results["clients"]
         if (client["name"], client["wire"]) == (name, wire)
         for case in client["cases"]
         if case["verdict"] == "unsafe"
-    ]
+    }
+    return list(found.values())
 
 
 def sidecar(case: str) -> dict[str, Any]:
@@ -118,9 +120,9 @@ def body(case: str) -> bytes:
 
 
 def shown(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield cases to show: first the shortest of each kind of fault, then the shortest of the others."""
+    """Yield cases to show: first one of each kind of fault, the least odd and the shortest, then the others."""
     fit = [case for case in cases if is_shown(case["case"])]
-    fit.sort(key=lambda case: len(body(case["case"])))
+    fit.sort(key=lambda case: (LEVELS.index(case["level"]), len(body(case["case"]))))
     kinds: set[str] = set()
     later = []
     for case in fit:
@@ -241,7 +243,7 @@ def _shows(said: str, case: dict[str, Any]) -> bool:
 
 def _head(client: dict[str, Any], results: dict[str, Any], cases: list[dict[str, Any]]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in client.get("dependencies", {}).items())
-    n_run = sum(score["run"] for score in client["scores"].values())
+    n_run = len({case["case"] for case in client["cases"] if case["verdict"] != "unsupported"})
     platform = ", ".join(f"{key} {value}" for key, value in results["platform"].items())
     rows = "\n".join(f"| `{case['case']}` | {case['level']} | {case['why']} |" for case in cases)
     return (
