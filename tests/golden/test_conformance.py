@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support import conformance_judge
 from tests.support.conformance_case import WIRES
-from wholecall import Policy
+from wholecall import Policy, turns
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -56,3 +58,11 @@ def test_a_call_that_is_missing_is_lost() -> None:
         )
         == "lost"
     )
+
+
+@pytest.mark.parametrize("path", conformance_judge.farewells(), ids=lambda path: path.name)
+def test_a_farewell_is_an_answer_without_calls(path: Path) -> None:
+    """Each farewell is a whole answer of its wire, in text."""
+    (turn,) = turns([path.read_bytes()])
+
+    assert (path.stem, "All is done.", (), "stop") == (turn.dialect, turn.text, turn.calls, turn.reason)

@@ -65,6 +65,7 @@ class Case:
     """Tools of calls that are nobody's, and the keys that their texts show."""
     text: str | None = None
     finish: str | None = None
+    numbers: str | None = None
 
     @property
     def id(self) -> str:
@@ -101,6 +102,7 @@ class Case:
             "text": self.text,
             "finish": self.finish,
             "usage": None,
+            **({"numbers": self.numbers} if self.numbers else {}),
         }
 
     def _writes(self) -> list[str]:

@@ -308,12 +308,17 @@ _LOSSES = {
     "piece-of-a-string": "A piece inside a string of the arguments is lost",
     "piece-of-the-structure": "A piece with a key of the arguments is lost",
     "last-piece": "The last piece of the arguments is lost",
+    "end": "The frame that ends the call is lost",
+    "reason": "The frame with the reason is lost",
 }
+_ENDS = {"anthropic": ("content_block_stop",), "responses": ("response.output_item.done",)}
+# Frames that a wire does not have, or behind which nothing would follow: that is a cut.
+_NOT_HERE = frozenset({("chat-completions", "end"), ("responses", "reason")})
 
 
 def losses() -> list[Case]:
     """Return streams of one call that lost one frame in the middle."""
-    return [_lost(wire, name) for wire in MAIN for name in _LOSSES]
+    return [_lost(wire, name) for wire in MAIN for name in _LOSSES if (wire, name) not in _NOT_HERE]
 
 
 def _lost(wire: str, name: str) -> Case:
@@ -346,9 +351,12 @@ def _one_call(wire: str) -> list[JSON]:
 
 def _which(wire: str, payloads: Sequence[JSON], name: str) -> int:
     """Return the position of the payload that a loss is about."""
-    texts = [
-        [told.text for told in _seen(wire, payloads[:n]).calls.values()] for n in range(len(payloads) + 1)
-    ]
+    states = [_seen(wire, payloads[:n]) for n in range(len(payloads) + 1)]
+    if name == "end":
+        return next(n for n, payload in enumerate(payloads) if payload["type"] in _ENDS[wire])
+    if name == "reason":
+        return next(n for n, state in enumerate(states) if state.is_over) - 1
+    texts = [[told.text for told in state.calls.values()] for state in states]
     heads = [n for n, found in enumerate(texts) if found]
     if name == "head":
         return heads[0] - 1

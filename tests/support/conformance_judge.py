@@ -26,6 +26,11 @@ def sidecars(wire: str) -> dict[str, JSON]:
     return {said["id"]: said for said in (json.loads(path.read_bytes()) for path in paths)}
 
 
+def farewells() -> list[Path]:
+    """Return the files of the answers that end conversations."""
+    return sorted((CONFORMANCE / "farewells").iterdir())
+
+
 def bytes_of(case: JSON) -> bytes:
     """Return the bytes of a case."""
     return stream_of(CONFORMANCE / "cases" / f"{case['id']}{SIDECAR}").read_bytes()

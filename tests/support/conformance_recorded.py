@@ -68,7 +68,7 @@ def _case(entry: JSON, reading: JSON) -> Case:
     return Case(
         wire=wire,
         name=entry["name"].rpartition("/")[2],
-        about=entry["about"],
+        about=reading.get("about", entry["about"]),
         data=_data(entry, reading),
         suffix=suffix,
         level=level,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support import encode, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
-from tests.support.conformance_case import ANY_END, INPUT, JSON, WIRES, Case, call_of
+from tests.support.conformance_case import ANY_END, INPUT, JSON, WIRES, Case, call_of, is_common
 from tests.support.encode import Call, Pieces, Turn, compact, every
 
 _SUFFIXES = dict.fromkeys(WIRES, "sse") | {"bedrock-converse": "bin", "ollama": "ndjson"}
@@ -147,6 +147,7 @@ def typed_turns() -> list[JSON]:
 def _case(wire: str, typed: JSON, **more: Any) -> Case:
     turn = turn_of(wire, typed)
     about: dict[str, Any] = {"level": "core", "kind": "plain", "origin": "typed"}
+    about |= {key: typed[key] for key in ("level", "kind", "numbers", "asked") if key in typed}
     text = None if wire == "cohere-v2" and turn.calls else turn.text
     return Case(
         wire=wire,
@@ -164,6 +165,46 @@ def _case(wire: str, typed: JSON, **more: Any) -> Case:
 def core() -> list[Case]:
     """Return the conforming cases."""
     return [_case(wire, typed) for typed in typed_turns() for wire in typed.get("wires", WIRES)]
+
+
+# Other forms of the same events
+
+_COMMENT, _LINES = 53, 55
+_FORMS: dict[str, tuple[str, int, Callable[[bytes], bytes]]] = {
+    "sse-comments": (
+        "Comments stand between the events, as servers send them that keep a connection open.",
+        _COMMENT,
+        lambda frame: b": keep-alive\n\n" + frame,
+    ),
+    "sse-crlf": (
+        "All lines end in CRLF.",
+        _LINES,
+        lambda frame: frame.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+    ),
+    "sse-no-space": (
+        "No space follows the colons of fields.",
+        _LINES,
+        lambda frame: re.sub(rb"^(event|data): ", rb"\1:", frame, flags=re.MULTILINE),
+    ),
+}
+
+
+def framed() -> list[Case]:
+    """Return two calls in event streams whose form the standard of server-sent events allows."""
+    typed = next(typed for typed in typed_turns() if typed["name"] == "two-calls")
+    return [
+        _framed(wire, typed | {"name": name, "about": about, "text": "Both, then."}, number, change)
+        for wire in WIRES
+        if suffix_of(wire) == "sse"
+        for name, (about, number, change) in _FORMS.items()
+    ]
+
+
+def _framed(wire: str, typed: JSON, number: int, change: Callable[[bytes], bytes]) -> Case:
+    case = _case(wire, typed, kind="framing", quirks=[number])
+    frames = frames_of(wire, payloads_of(wire, turn_of(wire, typed), every(_SIZE)))
+    data = b"".join(map(change, [*frames, *filter(None, [end_of(wire)])]))
+    return replace(case, data=data, level="common" if is_common(number) else "rare")
 
 
 # Large, deep and many

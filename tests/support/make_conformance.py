@@ -41,6 +41,7 @@ def cases() -> list[Case]:
         *conformance_recorded.cases(),
         *conformance_typed.core(),
         *conformance_typed.bodies(),
+        *conformance_typed.framed(),
         *conformance_typed.hostile(),
         *conformance_damage.cuts(),
         *conformance_damage.losses(),
