@@ -163,7 +163,7 @@ def test_equal_calls_are_told_apart_by_their_ids() -> None:
     [
         (ONE, made(EMPTIED), "get_tide: emptied"),
         (ONE, made(TIDE, arguments={"port": "B"}), "get_tide: other arguments than were sent"),
-        (ONE, made(RADIO), "tune_radio: nobody sent it"),
+        (ONE, made(RADIO), "tune_radio: no whole call of this name was sent"),
         (case_of(sent=[], retracted=[TIDE]), made(TIDE), "get_tide: taken back by the server"),
         (case_of(sent=[], server=[TIDE]), made(TIDE), "get_tide: the server runs it"),
     ],

@@ -227,7 +227,7 @@ def _unsent(handed: Handed, case: Case) -> str:
     if any(call.name == handed.name for call in case.server):
         return f"{name}: the server runs it"
     if not named:
-        return f"{name}: nobody sent it"
+        return f"{name}: no whole call of this name was sent"
     if not _value(handed.arguments):
         return f"{name}: emptied"
     return f"{name}: other arguments than were sent"
