@@ -186,7 +186,7 @@ def program(client: dict[str, Any], cases: list[str]) -> str:
         data="\n".join(data),
         tools="\n".join(written),
         farewell=f"(\n{literal(farewell(client['wire']), is_node=is_node)}\n)",
-        path="" if client["wire"] == "anthropic" else "/v1",
+        path="/v1" if client["wire"] in {"chat-completions", "responses"} else "",
         snippet=snippet,
     )
 

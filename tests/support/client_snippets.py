@@ -209,6 +209,28 @@ client = Groq(api_key="x", base_url=URL, max_retries=0)
     + _CHAT_TOOLS % ""
     + f"chunks = client.chat.completions.create({_MESSAGES}, stream=True)"
     + _CHUNK_LOOP,
+    ("google-genai", "gemini"): """
+from google import genai
+
+client = genai.Client(api_key="x", http_options={"base_url": URL, "retry_options": {"attempts": 1}})
+declared = [{"name": name, "parameters_json_schema": schema} for name, schema in TOOLS]
+config = {"tools": [{"function_declarations": declared}]}
+for response in client.models.generate_content_stream(model="m", contents="Go.", config=config):
+    for call in response.function_calls or ():
+        print(call.id, call.name, call.args)
+""",
+    ("langchain-google-genai", "gemini"): _CHAT_TOOLS % ""
+    + _LANGCHAIN
+    % """from langchain_google_genai import ChatGoogleGenerativeAI
+
+model = ChatGoogleGenerativeAI(model="m", base_url=URL, api_key="x", max_retries=1)""",
+    ("any-llm", "gemini"): _CHAT_TOOLS % ""
+    + (
+        _ANY_LLM
+        % ("gemini", 'acompletion("m", [{"role": "user", "content": "Go."}], tools=tools, stream=True)')
+    ).replace(", max_retries=0", "")
+    + "\nchunks = asyncio.run(main())"
+    + _CHUNK_LOOP,
     ("pydantic-ai", "chat-completions"): _PYDANTIC
     % """from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -509,6 +531,10 @@ const model = createOpenAI({ apiKey: "x", baseURL: URL }).responses("m");""",
     % """import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 
 const model = createOpenAICompatible({ apiKey: "x", baseURL: URL, name: "served" })("m");""",
+    ("ai-sdk-google", "gemini"): _NODE_AI
+    % """import { createGoogleGenerativeAI } from "@ai-sdk/google";
+
+const model = createGoogleGenerativeAI({ apiKey: "x", baseURL: `${URL}/v1beta` })("m");""",
     ("ai-sdk-anthropic", "anthropic"): _NODE_AI
     % """import { createAnthropic } from "@ai-sdk/anthropic";
 
