@@ -1,6 +1,6 @@
 """Texts to the projects of clients that run calls which nobody sent, made from result files.
 
-    python -m tests.support.client_reports [--python PYTHON ...] [--node FOLDER]
+    python -m tests.support.client_reports [--python PYTHON ...] [--node FOLDER] [--client NAME ...]
 
 writes `conformance/reports/CLIENT.md` for every client of `conformance/results` with an unsafe verdict, and removes the
 others. Each text has the versions, the streams' bytes, what was expected, what was got, and a program in one file that
@@ -248,11 +248,19 @@ def _head(client: dict[str, Any], results: dict[str, Any], cases: list[dict[str,
     rows = "\n".join(f"| `{case['case']}` | {case['level']} | {case['why']} |" for case in cases)
     return (
         f"## {client['name']} {client['version']}, {client['wire']}\n\n"
-        f"Of {n_run} streams, {len(cases)} end with a call run, or handed over as good, that the stream does not hold. "
+        f"Of {n_run} streams, {len(cases)} end{'s' if len(cases) == 1 else ''} with a call run, or handed over as good, "
+        f"that the stream does not hold.{_of_loop(client['name'])} "
         f"Measured with the conformance suite's data of {results['data']} on {results['started'][:10]} "
         f"({versions or client['version']}; {platform}).\n\n"
         f"| stream | level | call |\n|---|---|---|\n{rows}\n"
     )
+
+
+def _of_loop(name: str) -> str:
+    """Return a word about a client that is a loop round an SDK; nothing for any other client."""
+    if not name.endswith("-loop"):
+        return ""
+    return " The loop is that of the guides to streaming: the SDK hands over what came, and the guide has to say more."
 
 
 def _stream(case: dict[str, Any], said: str | None) -> str:
@@ -280,19 +288,20 @@ def _stream(case: dict[str, Any], said: str | None) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def write(pythons: list[str], node: str | None) -> None:
-    """Write the texts of all result files, one file for each client."""
+def write(pythons: list[str], node: str | None, only: list[str]) -> None:
+    """Write the texts of all result files, or of some clients, one file for each client."""
     texts: dict[str, list[str]] = {}
     for path in sorted((ROOT / "results").glob("*.json")):
         results = json.loads(path.read_text("utf-8"))
-        for client in results["clients"]:
+        for client in results["clients"] if not only or path.name.partition("@")[0] in only else ():
             text = report(client, results, pythons=pythons, node=node)
             if text is not None:
                 texts.setdefault(client["name"], []).append(text)
     folder = ROOT / "reports"
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.md"):
-        old.unlink()
+        if not only or old.stem in only:
+            old.unlink()
     for name, parts in texts.items():
         head = f"# {name}: calls are run that the stream does not hold\n"
         (folder / f"{name}.md").write_text("\n".join([head, *parts]), "utf-8")
@@ -303,8 +312,9 @@ def main() -> None:
     given = argparse.ArgumentParser(description="Write the texts to the projects of unsafe clients.")
     given.add_argument("--python", action="append", default=[], help="an interpreter with clients")
     given.add_argument("--node", help="a folder with the clients' packages")
+    given.add_argument("--client", action="append", default=[], help="a client; without it all of them")
     options = given.parse_args()
-    write(options.python, options.node)
+    write(options.python, options.node, options.client)
 
 
 if __name__ == "__main__":
