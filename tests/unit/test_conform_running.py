@@ -15,13 +15,15 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.support.conform_suite import TIDE, adapter_of, case_of, chat, small_suite
-from wholecall.grading.conform.cases import Case, Suite
+from wholecall.grading.conform.cases import WIRES, Case, Suite, Wire
+from wholecall.grading.conform.gateways import ask
 from wholecall.grading.conform.own import OwnClient
 from wholecall.grading.conform.protocol import AdapterFailed, Died, Program, TooSlow
 from wholecall.grading.conform.results import Results, compare
 from wholecall.grading.conform.running import Runner, Settings, plan, writes_of
 from wholecall.grading.conform.server import CaseServer
 from wholecall.grading.conform.serving import HandServer
+from wholecall.serving import Answer, Loopback
 
 # What a client without any care does: it joins pieces by their index, and takes what it has at the end.
 CARELESS = """\
@@ -238,6 +240,49 @@ def test_what_was_measured_is_kept(tmp_path: Path) -> None:
     found = runner.results(clients[:1], len(jobs))
 
     assert (1, False) == (len(found.clients[0].cases), found.complete)
+
+
+def test_a_gateway_is_read_on_its_other_side(tmp_path: Path) -> None:
+    """A gateway that passes its upstream on is graded by what its clients get."""
+    command = adapter_of(tmp_path, "return {'gateway': asked['url'], 'wire': asked['wire']}", mode="gateway")
+
+    assert dict.fromkeys(["cut frame", "plain frame", "plain byte", "text frame"], "pass") == verdicts(
+        run(small_suite(tmp_path), command)
+    )
+
+
+def test_a_gateway_that_is_not_there(tmp_path: Path) -> None:
+    """An answer without calls is refused, not lost: its clients are told; a gateway may not support a case."""
+    suite = small_suite(tmp_path)
+    gone = adapter_of(
+        tmp_path, "return {'gateway': 'http://127.0.0.1:1/v1', 'wire': 'anthropic'}", mode="gateway"
+    )
+    found = verdicts(run(suite, gone))
+    skips = adapter_of(tmp_path, "return {'unsupported': 'no'}", mode="gateway")
+
+    assert {
+        "cut frame": "pass",
+        "plain frame": "refused",
+        "plain byte": "refused",
+        "text frame": "refused",
+    } == found
+    assert {"unsupported"} == set(verdicts(run(suite, skips)).values())
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_request_for_a_gateway_names_the_tools(wire: Wire, stream: bool) -> None:
+    """On each wire the request has the tools of the case, and goes below the gateway's base URL."""
+    case = case_of(
+        b"{}", request={"stream": stream, "tools": [{"name": "get_tide", "schema": {"type": "object"}}]}
+    )
+    with Loopback() as server:
+        server.serve(Answer([b"{}"], "application/json", 404))
+        ask(server.url + "/base", wire, case, 20)
+        [request] = server.requests
+
+    assert request.path.startswith("/base/")
+    assert b'"get_tide"' in request.body
 
 
 # The server.

@@ -14,13 +14,15 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Literal, Optional, Protocol, TypeVar
 
 import msgspec
 
 from wholecall.errors import WholecallError
 from wholecall.grading.conform.cases import Wire
 from wholecall.grading.conform.verdicts import Answer
+
+Told = TypeVar("Told")
 
 PROTOCOL = 1
 
@@ -66,6 +68,20 @@ class _Hello(msgspec.Struct):
     clients: list[Client]
 
 
+class Gateway(msgspec.Struct, frozen=True):
+    """Where a gateway listens.
+
+    Attributes:
+        gateway: its base URL.
+        wire: the wire that it speaks there; None is that of its upstream.
+        unsupported: why it cannot be asked this; None if it can.
+    """
+
+    gateway: str = ""
+    wire: Optional[Wire] = None
+    unsupported: Optional[str] = None
+
+
 class Adapter(Protocol):
     """Something that runs clients over cases."""
 
@@ -79,6 +95,15 @@ class Adapter(Protocol):
 
     def run(self, request: Mapping[str, Any]) -> Answer:
         """Return what a client made of a case.
+
+        Raises:
+            Died: it ended, or wrote no answer.
+            TooSlow: it did not answer in time.
+        """
+        ...
+
+    def gateway(self, request: Mapping[str, Any]) -> Gateway:
+        """Return where the gateway listens that has the case as its upstream.
 
         Raises:
             Died: it ended, or wrote no answer.
@@ -130,6 +155,18 @@ class Program:
             Died: it ended, or wrote no answer.
             TooSlow: it did not answer in time.
         """
+        return self._told(request, Answer)
+
+    def gateway(self, request: Mapping[str, Any]) -> Gateway:
+        """Return where the gateway listens that has the case as its upstream.
+
+        Raises:
+            Died: it ended, or wrote no answer.
+            TooSlow: it did not answer in time.
+        """
+        return self._told(request, Gateway)
+
+    def _told(self, request: Mapping[str, Any], kind: type[Told]) -> Told:
         if self._process is None:
             try:
                 self.hello()
@@ -137,7 +174,7 @@ class Program:
                 raise Died(str(error)) from None
         line = self._ask(request, float(request["timeout"]) + _GRACE)
         try:
-            return msgspec.convert(json.loads(line), Answer)
+            return msgspec.convert(json.loads(line), kind)
         except (ValueError, RecursionError) as error:
             self._kill()
             raise Died(f"its answer is wrong: {error}") from None

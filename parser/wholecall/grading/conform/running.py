@@ -13,6 +13,7 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, Optional
 
@@ -20,10 +21,11 @@ import msgspec
 
 import wholecall
 from wholecall.grading.conform.cases import Case, Suite
+from wholecall.grading.conform.gateways import ask
 from wholecall.grading.conform.protocol import Adapter, Client, Died, TooSlow
 from wholecall.grading.conform.results import Graded, Results, Run, scores
 from wholecall.grading.conform.server import CaseServer
-from wholecall.grading.conform.verdicts import Verdict, judge
+from wholecall.grading.conform.verdicts import Answer, Verdict, judge
 from wholecall.grading.conform.writes import pieces
 
 EVERY = "all"  # every way of writing that a case names
@@ -45,12 +47,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         seed: the seed of the cases, which were renamed with it; None without.
         write: a way of writing for all cases, `all` for each that a case names, None for the first of each case and,
             in the level core, for the bytewise one too.
+        unchanged: how many cases a seed could not rename; None without one.
         blind: whether clients are not told the names of cases.
         timeout: seconds that a client has for a case.
         jobs: how many workers there are.
     """
 
     seed: Optional[int] = None
+    unchanged: Optional[int] = None
     write: Optional[str] = None
     blind: bool = False
     timeout: float = 20.0
@@ -62,7 +66,6 @@ def plan(clients: Iterable[Client], cases: Sequence[Case], settings: Settings) -
     wanted = [
         (client, case, write)
         for client in clients
-        if client.mode != "gateway"
         for case in cases
         if case.wire == client.wire
         for write in writes_of(case, settings)
@@ -96,7 +99,7 @@ class Runner:
         self._adapter = adapter
         self._settings = settings
         self._left: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[tuple[Job, Run] | BaseException | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[Job, Run] | Future[None]] = queue.SimpleQueue()
         self._stopped = threading.Event()
         self._adapters: list[Adapter] = []
         self._runs: dict[int, tuple[Job, Run]] = {}
@@ -113,22 +116,23 @@ class Runner:
             self._left.put(job)
         workers = min(self._settings.jobs, len(jobs))
         with CaseServer(self._suite) as server:
-            for _ in range(workers):
-                threading.Thread(target=self._work, args=(server,), daemon=True).start()
+            pool = ThreadPoolExecutor(max(workers, 1))
             try:
+                for _ in range(workers):
+                    pool.submit(self._work, server).add_done_callback(self._done.put)
                 yield from self._finished(workers)
             finally:
                 self._stopped.set()
                 for adapter in self._adapters:
                     adapter.close()
+                pool.shutdown(wait=False)
 
     def _finished(self, workers: int) -> Iterator[tuple[Job, Run]]:
         while workers:
             found = self._done.get()
-            if found is None:
+            if isinstance(found, Future):
+                found.result()
                 workers -= 1
-            elif isinstance(found, BaseException):
-                raise found
             else:
                 self._runs[found[0].number] = found
                 yield found
@@ -136,21 +140,19 @@ class Runner:
     def _work(self, server: CaseServer) -> None:
         adapter = self._adapter()
         self._adapters.append(adapter)
-        try:
-            while not self._stopped.is_set():
+        while not self._stopped.is_set():
+            try:
                 job = self._left.get_nowait()
-                self._done.put((job, self._measure(job, adapter, server)))
-        except queue.Empty:
-            self._done.put(None)
-        except BaseException as error:  # noqa: BLE001 - it is raised by who waits for the results
-            self._done.put(error)
+            except queue.Empty:
+                return
+            self._done.put((job, self._measure(job, adapter, server)))
 
     def _measure(self, job: Job, adapter: Adapter, server: CaseServer) -> Run:
         run, began = f"{job.number:x}", time.monotonic()
         request = self._request(job, run, server)
         got: dict[str, Any] | None = None
         try:
-            answer = adapter.run(request)
+            answer = self._answer(job, adapter, request)
             got = msgspec.to_builtins(answer)
             verdict = judge(job.case, answer)
         except Died as error:
@@ -170,6 +172,15 @@ class Runner:
             disputed=job.case.disputed is not None,
         )
 
+    def _answer(self, job: Job, adapter: Adapter, request: dict[str, Any]) -> Answer:
+        """Return what a client, or a client of a gateway, made of a case."""
+        if job.client.mode != "gateway":
+            return adapter.run(request)
+        found = adapter.gateway(request)
+        if found.unsupported is not None:
+            return Answer(unsupported=found.unsupported)
+        return ask(found.gateway, found.wire or job.client.wire, job.case, self._settings.timeout)
+
     def _request(self, job: Job, run: str, server: CaseServer) -> dict[str, Any]:
         case, http = job.case, job.case.http
         request: dict[str, Any] = {
@@ -182,7 +193,7 @@ class Runner:
             "tools": [{"name": tool.name, "schema": tool.schema} for tool in case.request.tools],
             "timeout": self._settings.timeout,
         }
-        if job.client.mode == "http":
+        if job.client.mode != "bytes":
             return request | {"url": server.offer(run, case, job.write, blind=self._settings.blind)}
         return request | {
             "chunks": [b64encode(piece).decode() for piece in pieces(case, job.write)],
@@ -201,6 +212,7 @@ class Runner:
         return Results(
             data=self._suite.version,
             seed=self._settings.seed,
+            unchanged=self._settings.unchanged,
             write=self._settings.write,
             blind=self._settings.blind,
             runner={"name": "wholecall", "version": wholecall.__version__},

@@ -29,13 +29,15 @@ _TRIES = 100
 
 
 def reseeded(case: Case, seed: int) -> Case:
-    """Return a case with other names and ids; equal ones for equal seeds."""
+    """Return a case with other names and ids, equal ones for equal seeds; the same object where nothing can change."""
     if case.suffix == ".bin":
         return case
     random = Random(f"{seed}/{case.id}")  # noqa: S311 - reproducible names, no secrets
     said = frozenset(text for call in case.calls() for text in _strings(call.arguments))
     names = _replacements(case.data, _NAMES, _names(case) - said, random)
     ids = _replacements(case.data, _IDS, _ids(case) - said, random, keep=_PREFIX)
+    if not names and not ids:
+        return case
     data = _rewritten(_rewritten(case.data, _NAMES, names), _IDS, ids)
     return replace(
         case,

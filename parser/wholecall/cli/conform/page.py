@@ -19,7 +19,6 @@ from wholecall.grading.conform.verdicts import Word
 _STYLES = ("colours.css", "report.css", "conform.css")
 _SCRIPTS = ("theme.js", "report.js")
 _SHOWN = 400  # characters of an answer
-_PASSED: frozenset[Word] = frozenset({"pass", "unsupported"})
 _GROUPS: tuple[tuple[str, str, str, frozenset[Word]], ...] = (
     (
         "unsafe",

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from wholecall.cli import conform_page, output, show
+from wholecall.cli import output, show
+from wholecall.cli.conform import page
 from wholecall.cli.options import add_command_parser
 from wholecall.cli.progress import Progress
 from wholecall.grading import badge, junit
@@ -329,18 +330,21 @@ def _serve(options: argparse.Namespace) -> int:
 @_or_wrong
 def _run(options: argparse.Namespace) -> int:
     suite, cases = _chosen(options)
+    unchanged = None
+    if options.seed is not None:
+        others = [reseeded(case, options.seed) for case in cases]
+        unchanged = sum(case is other for case, other in zip(cases, others, strict=True))
+        cases = others
     settings = Settings(
         seed=options.seed,
+        unchanged=unchanged,
         write=options.write,
         blind=options.blind,
         timeout=options.timeout,
         jobs=options.jobs,
     )
-    for case in cases[:1]:
-        for write in writes_of(case, settings):
-            pieces(case, write)  # a wrong way of writing is told before anything runs
-    if options.seed is not None:
-        cases = [reseeded(case, options.seed) for case in cases]
+    for write in writes_of(cases[0], settings):
+        pieces(cases[0], write)  # a wrong way of writing is told before anything runs
     adapter = _adapter(options)
     found, is_whole = _measured(Runner(suite, adapter, settings), _clients(adapter, options), cases, settings)
     _print(found)
@@ -369,10 +373,7 @@ def _clients(adapter: Callable[[], Adapter], options: argparse.Namespace) -> lis
         raise BadSuite(
             f"the adapter has no client {', '.join(sorted(missing))}; it has {', '.join(sorted(known))}"
         )
-    chosen = [client for client in clients if not options.client or client.name in options.client]
-    if any(client.mode == "gateway" for client in chosen):
-        output.complain("clients of the mode gateway are left out: this runner has no such mode yet")
-    return chosen
+    return [client for client in clients if not options.client or client.name in options.client]
 
 
 def _measured(
@@ -409,7 +410,7 @@ def _print(found: Results) -> None:
     rows: list[tuple[str, ...]] = [
         ("client", "wire", "level", "run", "unsafe", "lost", "refused", "crash", "safety", "complete")
     ]
-    for client in conform_page.ranked(found.clients):
+    for client in page.ranked(found.clients):
         rows += [
             (show.printable(client.label), client.wire, level, *_cells(score))
             for level, score in client.scores.items()
@@ -421,13 +422,15 @@ def _print(found: Results) -> None:
             for n, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         output.write("  ".join(cells).rstrip() + "\n")
+    if found.unchanged:
+        output.write(f"{show.counted(found.unchanged, 'case')} kept names and ids under the seed.\n")
     if not found.complete:
         output.write("It was interrupted: these are the runs until then.\n")
 
 
 def _cells(score: Score) -> tuple[str, ...]:
     counts = (score.run, score.unsafe, score.lost, score.refused, score.crash + score.timeout)
-    return (*map(str, counts), conform_page.percent(score.safety), conform_page.percent(score.completeness))
+    return (*map(str, counts), page.percent(score.safety), page.percent(score.completeness))
 
 
 def _why(run: Run) -> str:
@@ -445,7 +448,7 @@ def _write_reports(found: Results, options: argparse.Namespace) -> bool:
     """Write the files that the options name; False if one cannot be written."""
     reports: list[tuple[str | None, Callable[[], bytes]]] = [
         (options.report, lambda: results.to_json(found)),
-        (options.html, lambda: conform_page.page_of([found]).encode("utf-8", "backslashreplace")),
+        (options.html, lambda: page.page_of([found]).encode("utf-8", "backslashreplace")),
         (options.junit, lambda: _junit(found).encode("utf-8", "backslashreplace")),
         (options.badge, lambda: _badge(found, options.badge)),
     ]
@@ -484,7 +487,7 @@ def badge_parts(scores: Sequence[dict[str, Score]]) -> tuple[str, str, str]:
     run = sum(one[ALL].run for one in scores)
     unsafe = sum(one[ALL].unsafe for one in scores)
     n_core, passed = sum(one.run for one in core), sum(one.passed for one in core)
-    share = f"core {conform_page.percent(passed / n_core)} · " if n_core else ""
+    share = f"core {page.percent(passed / n_core)} · " if n_core else ""
     colour = "red" if unsafe else "amber" if passed < n_core else "green" if run else "grey"
     return "tool calls", f"{share}unsafe {unsafe} of {run}", colour
 
@@ -521,10 +524,8 @@ def _matrix(options: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadSuite(f"{folder}: {error.strerror}") from None
-    written = [
-        _wrote(str(folder / "index.html"), conform_page.page_of(found).encode("utf-8", "backslashreplace"))
-    ]
-    for client in conform_page.ranked([client for one in found for client in one.clients]):
+    written = [_wrote(str(folder / "index.html"), page.page_of(found).encode("utf-8", "backslashreplace"))]
+    for client in page.ranked([client for one in found for client in one.clients]):
         name = f"{_file_name(client.name)}-{client.wire}"
         parts = badge_parts([client.scores])
         written.append(_wrote(str(folder / f"{name}.svg"), badge.svg(*parts).encode()))
