@@ -21,6 +21,7 @@ TOLD = {
     ("anthropic_sdk", "anthropic-stream"): {ANTHROPIC: CLOSED},
     ("langchain_chat", "langchain-openai"): {CHAT: CLOSED, RESPONSES: CLOSED},
     ("langchain_chat", "langchain-anthropic"): {ANTHROPIC: CLOSED},
+    ("langchain_agent", "langchain-agent"): {CHAT: CLOSED, RESPONSES: CLOSED, ANTHROPIC: CLOSED},
     ("pydantic_ai_agent", "pydantic-ai"): {CHAT: PASSED, RESPONSES: PASSED, ANTHROPIC: PASSED},
     ("groq_sdk", "groq"): {CHAT: PASSED},
 }

@@ -22,7 +22,7 @@ TOLD = {
     ("strands_agent", "strands"): {CHAT: CLOSED},
     ("autogen_agent", "autogen"): {CHAT: PASSED},
     ("haystack_agent", "haystack"): {CHAT: PASSED},
-    ("llama_index_chat", "llama-index"): {CHAT: CLOSED},
+    ("llama_index_agent", "llama-index"): {CHAT: CLOSED},
 }
 
 

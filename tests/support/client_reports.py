@@ -1,6 +1,6 @@
 """Texts to the projects of clients that run calls which nobody sent, made from result files.
 
-    python -m tests.support.client_reports [--python PYTHON ...] [--node FOLDER]
+    python -m tests.support.client_reports [--python PYTHON ...] [--node FOLDER] [--client NAME ...]
 
 writes `conformance/reports/CLIENT.md` for every client of `conformance/results` with an unsafe verdict, and removes the
 others. Each text has the versions, the streams' bytes, what was expected, what was got, and a program in one file that
@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.client_snippets import NODE, PYTHON
+from wholecall.grading.conform.cases import LEVELS
 
 ROOT = Path(__file__).resolve().parents[2] / "conformance"
-N_STREAMS = 4  # shown in full
+N_STREAMS = 3  # shown in full
 LONGEST = 4000  # bytes of a stream that is shown
 PATIENCE = 60.0  # seconds of a program
 
@@ -93,13 +94,14 @@ const URL = `http://127.0.0.1:${{server.address().port}}{path}`;
 
 def unsafe(results: dict[str, Any], name: str, wire: str) -> list[dict[str, Any]]:
     """Return the cases of a client and a wire in which a call was run that nobody sent."""
-    return [
-        case
+    found = {
+        case["case"]: case
         for client in results["clients"]
         if (client["name"], client["wire"]) == (name, wire)
         for case in client["cases"]
         if case["verdict"] == "unsafe"
-    ]
+    }
+    return list(found.values())
 
 
 def sidecar(case: str) -> dict[str, Any]:
@@ -118,9 +120,9 @@ def body(case: str) -> bytes:
 
 
 def shown(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield cases to show: first the shortest of each kind of fault, then the shortest of the others."""
+    """Yield cases to show: first one of each kind of fault, the least odd and the shortest, then the others."""
     fit = [case for case in cases if is_shown(case["case"])]
-    fit.sort(key=lambda case: len(body(case["case"])))
+    fit.sort(key=lambda case: (LEVELS.index(case["level"]), len(body(case["case"]))))
     kinds: set[str] = set()
     later = []
     for case in fit:
@@ -184,7 +186,7 @@ def program(client: dict[str, Any], cases: list[str]) -> str:
         data="\n".join(data),
         tools="\n".join(written),
         farewell=f"(\n{literal(farewell(client['wire']), is_node=is_node)}\n)",
-        path="" if client["wire"] == "anthropic" else "/v1",
+        path="/v1" if client["wire"] in {"chat-completions", "responses"} else "",
         snippet=snippet,
     )
 
@@ -241,16 +243,24 @@ def _shows(said: str, case: dict[str, Any]) -> bool:
 
 def _head(client: dict[str, Any], results: dict[str, Any], cases: list[dict[str, Any]]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in client.get("dependencies", {}).items())
-    n_run = sum(score["run"] for score in client["scores"].values())
+    n_run = len({case["case"] for case in client["cases"] if case["verdict"] != "unsupported"})
     platform = ", ".join(f"{key} {value}" for key, value in results["platform"].items())
     rows = "\n".join(f"| `{case['case']}` | {case['level']} | {case['why']} |" for case in cases)
     return (
         f"## {client['name']} {client['version']}, {client['wire']}\n\n"
-        f"Of {n_run} streams, {len(cases)} end with a call run, or handed over as good, that the stream does not hold. "
+        f"Of {n_run} streams, {len(cases)} end{'s' if len(cases) == 1 else ''} with a call run, or handed over as good, "
+        f"that the stream does not hold.{_of_loop(client['name'])} "
         f"Measured with the conformance suite's data of {results['data']} on {results['started'][:10]} "
         f"({versions or client['version']}; {platform}).\n\n"
         f"| stream | level | call |\n|---|---|---|\n{rows}\n"
     )
+
+
+def _of_loop(name: str) -> str:
+    """Return a word about a client that is a loop round an SDK; nothing for any other client."""
+    if not name.endswith("-loop"):
+        return ""
+    return " The loop is that of the guides to streaming: the SDK hands over what came, and the guide has to say more."
 
 
 def _stream(case: dict[str, Any], said: str | None) -> str:
@@ -278,19 +288,20 @@ def _stream(case: dict[str, Any], said: str | None) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def write(pythons: list[str], node: str | None) -> None:
-    """Write the texts of all result files, one file for each client."""
+def write(pythons: list[str], node: str | None, only: list[str]) -> None:
+    """Write the texts of all result files, or of some clients, one file for each client."""
     texts: dict[str, list[str]] = {}
     for path in sorted((ROOT / "results").glob("*.json")):
         results = json.loads(path.read_text("utf-8"))
-        for client in results["clients"]:
+        for client in results["clients"] if not only or path.name.partition("@")[0] in only else ():
             text = report(client, results, pythons=pythons, node=node)
             if text is not None:
                 texts.setdefault(client["name"], []).append(text)
     folder = ROOT / "reports"
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.md"):
-        old.unlink()
+        if not only or old.stem in only:
+            old.unlink()
     for name, parts in texts.items():
         head = f"# {name}: calls are run that the stream does not hold\n"
         (folder / f"{name}.md").write_text("\n".join([head, *parts]), "utf-8")
@@ -301,8 +312,9 @@ def main() -> None:
     given = argparse.ArgumentParser(description="Write the texts to the projects of unsafe clients.")
     given.add_argument("--python", action="append", default=[], help="an interpreter with clients")
     given.add_argument("--node", help="a folder with the clients' packages")
+    given.add_argument("--client", action="append", default=[], help="a client; without it all of them")
     options = given.parse_args()
-    write(options.python, options.node)
+    write(options.python, options.node, options.client)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,20 @@ whole = functools.reduce(operator.add, model.bind_tools(tools).stream("Go."))
 for call in whole.tool_calls:
     print(call["id"], call["name"], call["args"])
 """
+_LANGCHAIN_AGENT = """
+from langchain.agents import create_agent
+from langchain_core.tools import StructuredTool
+%s
+def made(name, schema):
+    def run(**arguments):
+        print(name, arguments)
+        return "served"
+    return StructuredTool(name=name, description="A tool.", args_schema=schema, func=run)
+
+agent = create_agent(model, [made(*tool) for tool in TOOLS])
+for _ in agent.stream({"messages": [{"role": "user", "content": "Go."}]}, stream_mode="messages"):
+    pass
+"""
 _PYDANTIC = """
 import asyncio
 from pydantic_ai import Agent, Tool
@@ -172,6 +186,51 @@ model = ChatOpenAI(model="m", base_url=URL, api_key="x", max_retries=0, use_resp
     % """from langchain_anthropic import ChatAnthropic
 
 model = ChatAnthropic(model="m", base_url=URL, api_key="x", max_retries=0)""",
+    ("langchain-agent", "chat-completions"): _LANGCHAIN_AGENT
+    % """from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(model="m", base_url=URL, api_key="x", max_retries=0)
+""",
+    ("langchain-agent", "responses"): _LANGCHAIN_AGENT
+    % """from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(model="m", base_url=URL, api_key="x", max_retries=0, use_responses_api=True)
+""",
+    ("langchain-agent", "anthropic"): _LANGCHAIN_AGENT
+    % """from langchain_anthropic import ChatAnthropic
+
+model = ChatAnthropic(model="m", base_url=URL, api_key="x", max_retries=0)
+""",
+    ("groq", "chat-completions"): """
+from groq import Groq
+
+client = Groq(api_key="x", base_url=URL, max_retries=0)
+"""
+    + _CHAT_TOOLS % ""
+    + f"chunks = client.chat.completions.create({_MESSAGES}, stream=True)"
+    + _CHUNK_LOOP,
+    ("google-genai", "gemini"): """
+from google import genai
+
+client = genai.Client(api_key="x", http_options={"base_url": URL, "retry_options": {"attempts": 1}})
+declared = [{"name": name, "parameters_json_schema": schema} for name, schema in TOOLS]
+config = {"tools": [{"function_declarations": declared}]}
+for response in client.models.generate_content_stream(model="m", contents="Go.", config=config):
+    for call in response.function_calls or ():
+        print(call.id, call.name, call.args)
+""",
+    ("langchain-google-genai", "gemini"): _CHAT_TOOLS % ""
+    + _LANGCHAIN
+    % """from langchain_google_genai import ChatGoogleGenerativeAI
+
+model = ChatGoogleGenerativeAI(model="m", base_url=URL, api_key="x", max_retries=1)""",
+    ("any-llm", "gemini"): _CHAT_TOOLS % ""
+    + (
+        _ANY_LLM
+        % ("gemini", 'acompletion("m", [{"role": "user", "content": "Go."}], tools=tools, stream=True)')
+    ).replace(", max_retries=0", "")
+    + "\nchunks = asyncio.run(main())"
+    + _CHUNK_LOOP,
     ("pydantic-ai", "chat-completions"): _PYDANTIC
     % """from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -302,6 +361,7 @@ agent.run(messages=[ChatMessage.from_user("Go.")])
 """,
     ("llama-index", "chat-completions"): """
 import asyncio
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.llms.openai import OpenAI
 
@@ -313,14 +373,15 @@ class Known(ToolMetadata):
     def get_parameters_dict(self):
         return self.given
 
+def made(name, schema):
+    def run(**arguments):
+        print(name, arguments)
+        return "served"
+    return FunctionTool(run, Known(name, schema))
+
 async def main():
     model = OpenAI("gpt-4o", api_key="x", api_base=URL, max_retries=0)
-    tools = [FunctionTool(lambda **_: "served", Known(*tool)) for tool in TOOLS]
-    async for last in await model.astream_chat_with_tools(tools, "Go.", allow_parallel_tool_calls=True):
-        pass
-    # FunctionAgent takes its calls in this way.
-    for call in model.get_tool_calls_from_response(last, error_on_no_tool_call=False):
-        print(call.tool_id, call.tool_name, call.tool_kwargs)
+    await FunctionAgent(tools=[made(*tool) for tool in TOOLS], llm=model).run("Go.")
 
 asyncio.run(main())
 """,
@@ -470,6 +531,10 @@ const model = createOpenAI({ apiKey: "x", baseURL: URL }).responses("m");""",
     % """import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 
 const model = createOpenAICompatible({ apiKey: "x", baseURL: URL, name: "served" })("m");""",
+    ("ai-sdk-google", "gemini"): _NODE_AI
+    % """import { createGoogleGenerativeAI } from "@ai-sdk/google";
+
+const model = createGoogleGenerativeAI({ apiKey: "x", baseURL: `${URL}/v1beta` })("m");""",
     ("ai-sdk-anthropic", "anthropic"): _NODE_AI
     % """import { createAnthropic } from "@ai-sdk/anthropic";
 

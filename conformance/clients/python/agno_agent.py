@@ -16,11 +16,13 @@ from agno.tools.function import Function
 
 from protocol import CHAT, KEY, QUESTION, Client, Run, serve
 
+SERVED = "served"
+
 
 def served(run: Run, called: str, /, **arguments: Any) -> str:
     """Serve as every tool: tell the call; agno does not tell a tool the id."""
     run.called(None, called, arguments)
-    return "served"
+    return SERVED
 
 
 async def ask(run: Run) -> None:
@@ -43,7 +45,7 @@ async def ask(run: Run) -> None:
         if getattr(event, "event", None) == "RunError":
             failed = event
         for message in getattr(event, "messages", None) or ():
-            if message.role == "tool" and message.tool_call_error:
+            if message.role == "tool" and message.content != SERVED:
                 run.refuse(message.tool_call_id, message.tool_name, str(message.content))
     if failed is not None:
         raise RuntimeError(failed.content)

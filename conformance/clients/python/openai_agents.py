@@ -18,12 +18,15 @@ from protocol import CHAT, KEY, QUESTION, RESPONSES, Client, Run, serve
 
 
 async def served(run: Run, called: str, context: Any, text: str) -> str:
-    """Serve as every tool: tell the call, or refuse it as `function_tool` does."""
+    """Serve as every tool: tell the call, or refuse it in a word to the model, as `function_tool` does."""
     try:
         arguments = json.loads(text) if text else {}
     except json.JSONDecodeError as error:
-        run.refuse(context.tool_call_id, called, f"Invalid JSON input for tool {called}: {error}")
-        raise agents.ModelBehaviorError(f"Invalid JSON input for tool {called}: {text}") from error
+        arguments = error
+    if not isinstance(arguments, dict):
+        said = f"Invalid JSON input for tool {called}: {arguments}"
+        run.refuse(context.tool_call_id, called, said)
+        return said
     run.called(context.tool_call_id, called, arguments)
     return "served"
 

@@ -190,8 +190,10 @@ def _own_output() -> TextIO:
 
 
 def _plain(arguments: Any) -> Any:
-    """Return arguments as JSON takes them."""
-    return arguments if arguments is None or isinstance(arguments, str) else json.loads(json.dumps(arguments))
+    """Return arguments as JSON takes them; NaN and infinities, which Python's reader takes, become words."""
+    if arguments is None or isinstance(arguments, str):
+        return arguments
+    return json.loads(json.dumps(arguments), parse_constant=str)
 
 
 def _text(id: Any) -> str | None:
