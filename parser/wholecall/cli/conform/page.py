@@ -19,6 +19,7 @@ from wholecall.grading.conform.verdicts import Word
 _STYLES = ("colours.css", "report.css", "conform.css")
 _SCRIPTS = ("theme.js", "report.js")
 _SHOWN = 400  # characters of an answer
+_DAY = 10  # characters of a time
 _GROUPS: tuple[tuple[str, str, str, frozenset[Word]], ...] = (
     (
         "unsafe",
@@ -84,8 +85,8 @@ def page_of(found: Sequence[Results]) -> str:
 def _about(found: Results) -> str:
     seed = "published names" if found.seed is None else f"seed {found.seed}"
     machine = " ".join(found.platform.values())
-    whole = "" if found.complete else " It was interrupted before its end."
-    return f"Data {found.data}, {seed}, {found.started}, {found.seconds:,.0f} s on {machine}.{whole}"
+    whole = "" if found.complete else ", interrupted before its end"
+    return f"Data {found.data}, {seed}, {found.started[:_DAY]}, {machine}{whole}."
 
 
 # The matrix.
@@ -100,7 +101,7 @@ def _clients(clients: Sequence[Graded]) -> str:
         "Safety is the share of runs in which no call was handed over that nobody sent; completeness is the share that "
         "passed. The order is by unsafe, then by lost, then by completeness.",
     )
-    return about + _table(heads, [_client(client, levels) for client in clients], n_texts=2)
+    return about + _table(heads, [_client(client, levels) for client in clients], n_texts=2, folds=False)
 
 
 def _client(client: Graded, levels: Sequence[str]) -> str:
@@ -165,7 +166,7 @@ def _cases(clients: Sequence[Graded]) -> str:
     return _table(
         ["case", "level", *(f"{client.name} {client.wire}" for client in clients)],
         rows,
-        n_texts=2 + len(clients),
+        n_texts=2,
     )
 
 
@@ -181,9 +182,11 @@ def _mark(client: Graded, case: str) -> str:
 _WORST: tuple[Word, ...] = ("unsafe", "crash", "timeout", "lost", "refused", "unsupported", "pass")
 
 
-def _table(heads: Sequence[str], rows: Sequence[str], n_texts: int) -> str:
+def _table(heads: Sequence[str], rows: Sequence[str], n_texts: int, *, folds: bool = True) -> str:
     cells = "".join(_heads(heads, n_texts))
-    inner = element("thead", element("tr", cells)) + element("tbody", "\n".join(rows))
+    inner = element("thead", element("tr", cells)) + element(
+        "tbody", "\n".join(rows), class_=None if folds else "whole"
+    )
     return element(
         "div", element("table", inner), class_="wide", tabindex="0", role="region", aria_label=heads[0]
     )
