@@ -21,6 +21,7 @@ _MARKER = (
     "what `wholecall_server` and `wholecall_transport` answer, one recording a request, in order or by what matches; "
     "paths and globs are relative to the test's file"
 )
+_CASES = "conformance_cases"
 _SPLIT = "_wholecall_split"
 
 
@@ -44,19 +45,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the golden files that `wholecall_golden` compares with, and say what changed",
     )
+    group.addoption(
+        "--conformance-pack",
+        metavar="P,P",
+        help="the packs of the conformance suite for tests with `conformance_cases`, in place of theirs",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the markers."""
     config.addinivalue_line("markers", _MARKER)
+    config.addinivalue_line(
+        "markers", f"{_CASES}(...): run once for each case of a suite; from wholecall.testing"
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Multiply the tests that are served recordings by the requested splits."""
+    """Multiply the tests that are served recordings by the requested splits, and those of cases by the cases."""
     n_splits: int = metafunc.config.option.wholecall_splits
     if n_splits > 0 and _SPLIT in metafunc.fixturenames:
         names = [f"split-{number}" for number in range(1, n_splits + 1)]
         metafunc.parametrize(_SPLIT, names, ids=names, indirect=True)
+    mark = metafunc.definition.get_closest_marker(_CASES)
+    if mark is not None:
+        from wholecall.grading.conform.testing import parameters  # noqa: PLC0415 - only where it is used
+
+        config = metafunc.config
+        folders = (metafunc.definition.path.parent, config.rootpath)
+        cases = parameters(mark, config.option.conformance_pack, folders)
+        metafunc.parametrize("case", cases, ids=[case.id for case in cases])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

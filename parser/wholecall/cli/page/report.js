@@ -49,4 +49,4 @@ function fold(body) {
 
 followTheme();
 for (const head of document.querySelectorAll("th")) head.firstElementChild?.addEventListener("click", () => sort(head));
-document.querySelectorAll("tbody").forEach(fold);
+document.querySelectorAll("tbody:not(.whole)").forEach(fold);

@@ -1,0 +1,3 @@
+"""Grades of clients over published streams, and of servers over prepared requests."""
+
+_private = True

@@ -1,0 +1,43 @@
+"""Adapters of SDKs and frameworks: what they tell the runner of streams that show one thing each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.adapters import graded, small_suite, verdicts
+
+pytestmark = pytest.mark.sdk
+
+# Of one call, of two calls, and of a call that was cut.
+PASSED = {"one": "pass", "two": "pass", "cut": "pass"}
+CLOSED = {**PASSED, "cut": "unsafe"}
+CHAT, RESPONSES, ANTHROPIC = "chat-completions", "responses", "anthropic"
+TOLD = {
+    ("openai_sdk", "openai-loop"): {CHAT: PASSED, RESPONSES: PASSED},
+    ("openai_sdk", "openai-stream"): {CHAT: PASSED, RESPONSES: PASSED},
+    ("anthropic_sdk", "anthropic-loop"): {ANTHROPIC: PASSED},
+    ("anthropic_sdk", "anthropic-stream"): {ANTHROPIC: CLOSED},
+    ("langchain_chat", "langchain-openai"): {CHAT: CLOSED, RESPONSES: CLOSED},
+    ("langchain_chat", "langchain-anthropic"): {ANTHROPIC: CLOSED},
+    ("langchain_agent", "langchain-agent"): {CHAT: CLOSED, RESPONSES: CLOSED, ANTHROPIC: CLOSED},
+    ("pydantic_ai_agent", "pydantic-ai"): {CHAT: PASSED, RESPONSES: PASSED, ANTHROPIC: PASSED},
+    ("groq_sdk", "groq"): {CHAT: PASSED},
+}
+
+
+@pytest.mark.parametrize(("program", "client"), TOLD, ids=lambda name: name)
+def test_what_a_client_is_told_to_have_run(program: str, client: str, tmp_path: Path) -> None:
+    """Whole calls pass; a call that was cut passes where the client raises, refuses it or hands its text over."""
+    found = graded(small_suite(tmp_path), f"python/{program}.py", client)
+
+    assert TOLD[program, client] == verdicts(found)
+
+
+def test_sdks_behind_the_transport_pass(tmp_path: Path) -> None:
+    """Over wholecall's transport no SDK hands over the call that was cut."""
+    clients = ("openai-loop+wholecall", "openai-stream+wholecall", "anthropic-stream+wholecall")
+    found = graded(small_suite(tmp_path), "wholecall_adapter.py", *clients)
+
+    assert {CHAT: PASSED, RESPONSES: PASSED, ANTHROPIC: PASSED} == verdicts(found)

@@ -1,0 +1,36 @@
+"""Adapters of the frameworks that need older SDKs: what they tell the runner of streams that show one thing each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.adapters import graded, small_suite, verdicts
+
+pytestmark = pytest.mark.sdk
+
+# Of one call, of two calls, and of a call that was cut.
+PASSED = {"one": "pass", "two": "pass", "cut": "pass"}
+CLOSED = {**PASSED, "cut": "unsafe"}
+CHAT, RESPONSES, ANTHROPIC = "chat-completions", "responses", "anthropic"
+TOLD = {
+    ("smolagents_agent", "smolagents"): {CHAT: PASSED},
+    ("litellm_completion", "litellm"): {CHAT: PASSED, RESPONSES: PASSED, ANTHROPIC: PASSED},
+    ("any_llm_completion", "any-llm"): {CHAT: PASSED, RESPONSES: PASSED, ANTHROPIC: PASSED},
+    ("agno_agent", "agno"): {CHAT: PASSED},
+    ("strands_agent", "strands"): {CHAT: CLOSED},
+    ("autogen_agent", "autogen"): {CHAT: PASSED},
+    ("haystack_agent", "haystack"): {CHAT: PASSED},
+    ("llama_index_agent", "llama-index"): {CHAT: CLOSED},
+}
+
+
+@pytest.mark.parametrize(("program", "client"), TOLD, ids=lambda name: name)
+def test_what_a_client_is_told_to_have_run(program: str, client: str, tmp_path: Path) -> None:
+    """Whole calls pass; a call that was cut passes where the client raises, refuses it or hands its text over."""
+    found = graded(small_suite(tmp_path), f"python/{program}.py", client)
+
+    assert TOLD[program, client] == {
+        wire: told for wire, told in verdicts(found).items() if wire in TOLD[program, client]
+    }
