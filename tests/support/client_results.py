@@ -2,7 +2,7 @@
 
     python -m tests.support.client_results REPORT.json ...
 
-takes reports of `wholecall conform run` and writes `conformance/results/CLIENT@VERSION.json` for each client in them.
+takes reports of `wholecall conform run`, later ones over earlier ones, and writes `conformance/results/CLIENT@VERSION.json` for each client in them.
 Without a report it judges the published files again, as is due after a change of the rules or of a sidecar. A case that
 the suite no longer has is left out.
 """
@@ -48,18 +48,22 @@ def regraded(client: Graded) -> Graded:
 
 def write(reports: Iterable[Path]) -> None:
     """Write the result files of all clients of some reports."""
-    found: dict[str, list[tuple[Results, Graded]]] = {}
-    for path in reports:
-        report = load(path)
+    found: dict[str, tuple[Results, dict[str, Graded]]] = {}
+    for report in map(load, reports):
         for client in report.clients:
-            found.setdefault(f"{client.name}@{client.version}", []).append((report, regraded(client)))
-    for name, parts in found.items():
-        whole = msgspec.structs.replace(
-            parts[0][0],
-            clients=tuple(client for _, client in parts),
-            complete=all(report.complete for report, _ in parts),
-        )
-        (FOLDER / f"{name}.json").write_bytes(to_json(whole) + b"\n")
+            whole, wires = found.setdefault(f"{client.name}@{client.version}", (report, {}))
+            wires[client.wire] = regraded(together(wires.get(client.wire), client))
+    for name, (whole, wires) in found.items():
+        results = msgspec.structs.replace(whole, clients=tuple(wires.values()))
+        (FOLDER / f"{name}.json").write_bytes(to_json(results) + b"\n")
+
+
+def together(earlier: Graded | None, later: Graded) -> Graded:
+    """Return two parts of a client's runs as one; a run of the later part replaces the same one of the earlier."""
+    runs = {(run.case, run.write): run for part in (earlier, later) if part is not None for run in part.cases}
+    return msgspec.structs.replace(
+        later, cases=tuple(sorted(runs.values(), key=lambda run: (run.case, run.write)))
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // The adapter protocol of the conformance suite: one JSON object a line on standard input and output.
 //
 // A client is {name, wire, read, dependencies, runs_tools, whole}; `read` asks once and tells the run what its client
-// ran, or would run, as soon as it knows: calls told before an exception count.
+// ran, or would run, as soon as it knows: calls told before an exception count. `exact` says that it hands over text, in
+// which numbers beyond doubles are right.
 
 import { createRequire } from "node:module";
 
@@ -43,6 +44,7 @@ function hello({ name, wire, dependencies, runs_tools = false }) {
 async function answer(client, run) {
   if (!client) return { unsupported: `no client ${run.client} for ${run.wire} here` };
   if (!run.stream && !client.whole) return { unsupported: "this way of the client asks for streams only" };
+  if (run.numbers === "text" && !client.exact) return { unsupported: "JSON.parse rounds these numbers" };
   if (run.asked.includes("functions")) return { unsupported: "this way of the client asks with tools, not functions" };
   let error = null;
   try {

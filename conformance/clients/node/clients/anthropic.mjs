@@ -41,4 +41,4 @@ async function loop(run) {
 
 const way = (name, read, more = {}) => ({ name, wire: "anthropic", read, dependencies: ["@anthropic-ai/sdk"], ...more });
 
-export const anthropic = [way("anthropic-node-loop", loop, { whole: true }), way("anthropic-node-stream", helper)];
+export const anthropic = [way("anthropic-node-loop", loop, { whole: true, exact: true }), way("anthropic-node-stream", helper)];

@@ -100,9 +100,9 @@ async function responsesHelper(run) {
 const way = (name, wire, read, more = {}) => ({ name, wire, read, dependencies: ["openai"], ...more });
 
 export const openai = [
-  way("openai-node-loop", "chat-completions", chatLoop, { whole: true }),
-  way("openai-node-stream", "chat-completions", chatHelper),
+  way("openai-node-loop", "chat-completions", chatLoop, { whole: true, exact: true }),
+  way("openai-node-stream", "chat-completions", chatHelper, { exact: true }),
   way("openai-node-runtools", "chat-completions", runTools, { runs_tools: true }),
-  way("openai-node-loop", "responses", responsesLoop, { whole: true }),
-  way("openai-node-stream", "responses", responsesHelper),
+  way("openai-node-loop", "responses", responsesLoop, { whole: true, exact: true }),
+  way("openai-node-stream", "responses", responsesHelper, { exact: true }),
 ];

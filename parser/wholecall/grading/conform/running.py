@@ -193,6 +193,8 @@ class Runner:
             "tools": [{"name": tool.name, "schema": tool.schema} for tool in case.request.tools],
             "timeout": self._settings.timeout,
         }
+        if case.numbers == "text":
+            request["numbers"] = "text"
         if job.client.mode != "bytes":
             return request | {"url": server.offer(run, case, job.write, blind=self._settings.blind)}
         return request | {
