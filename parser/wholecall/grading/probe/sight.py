@@ -156,6 +156,13 @@ class Sight:
         return Noted(frozenset(words), reading.turn)
 
     @cached_property
+    def written(self) -> list[str]:
+        """The names of offered tools of which a call stands in the visible text, marked up or as bare JSON."""
+        read = [call.name for call in self.noted.turn.calls if "from_text" in call.flags]
+        bare = _bare_calls(self.answer.text) if self.answer else []
+        return [name for name in (*read, *bare) if name in self.tools]
+
+    @cached_property
     def tools(self) -> dict[str, dict[str, Any]]:
         """The schemas of the offered tools, by name."""
         found: dict[str, dict[str, Any]] = {}
@@ -199,6 +206,15 @@ def _words(event: Event[Any]) -> set[str]:
     words = {*getattr(event, "flags", ()), *(edit.kind for edit in getattr(event, "edits", ()))}
     reason = getattr(event, "reason", None)
     return words | ({reason} if isinstance(reason, str) else set())
+
+
+def _bare_calls(text: str) -> list[str]:
+    """Return the names of calls where a text is nothing but their JSON, perhaps in a fence."""
+    inner = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
+    value = _decoded(inner)
+    found = [value] if isinstance(value, dict) else objects(value)
+    inner_calls = [member(each, "function") or each for each in found]
+    return [str(each.get("name")) for each in inner_calls if "arguments" in each or "parameters" in each]
 
 
 def _decoded(text: str) -> Any:

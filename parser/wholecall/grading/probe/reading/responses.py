@@ -57,7 +57,9 @@ def _response(answer: Answer, frame: int, response: dict[str, Any], word: str) -
 
 
 def _same_call(answer: Answer, item: dict[str, Any]) -> CallSeen | None:
-    return next((call for call in answer.calls if call.id and call.id == item.get("call_id")), None)
+    by_item = (call for call in answer.calls if any(label.value == item.get("id") for label in call.item_ids))
+    by_call = (call for call in answer.calls if call.id and call.id == item.get("call_id"))
+    return next(by_item, None) or next(by_call, None)
 
 
 def _reason(response: dict[str, Any], word: str) -> str:

@@ -79,6 +79,8 @@ def _not_calls(sight: Sight) -> Hits:
 def _without_call(sight: Sight) -> Hits:
     if sight.answer is None or not _reasons(sight):
         return None
+    if sight.answer.strays:
+        return None  # calls may be among the content that nothing opened
     last = _reasons(sight)[-1]
     return [Hit(last.frame)] if last.value in _CALLS[sight.wire] and not sight.answer.calls else []
 
@@ -205,6 +207,7 @@ RULES = (
         severity="major",
         source=CHAT_STREAM,
         check=_reason_missing,
+        wires=("chat-completions", "anthropic"),
         quirks=(45, 46),
         says="The answer has no reason why it ended.",
     ),

@@ -30,20 +30,23 @@ def _named(sight: Sight) -> object:
 
 def _names(sight: Sight) -> list[str]:
     """Return the names of the calls, in whatever form the parser finds them."""
-    turn = sight.noted.turn
-    return [*(call.name for call in turn.calls), *(call.name or "" for call in turn.dropped)]
+    turn, strict = sight.noted.turn, sight.answer.calls if sight.answer else []
+    read = [*(call.name for call in turn.calls), *(call.name or "" for call in turn.dropped)]
+    return read or [call.name for call in strict] or sight.written
 
 
 def _required(sight: Sight) -> Hits:
-    if _choice(sight) != "required" or sight.is_error or said_limit(sight):
+    if _choice(sight) != "required" or sight.answer is None or sight.is_error or said_limit(sight):
         return None
     return [] if _names(sight) else [Hit()]
 
 
 def _named_ignored(sight: Sight) -> Hits:
-    if _choice(sight) != "named" or sight.is_error or said_limit(sight):
+    if _choice(sight) != "named" or sight.answer is None or sight.is_error or said_limit(sight):
         return None
     names = _names(sight)
+    if any(name not in sight.tools for name in names):
+        return None  # the rules of labels tell why
     return [] if names and all(name == _named(sight) for name in names) else [Hit()]
 
 

@@ -6,8 +6,9 @@ same kinds without prompts, so that the judge can be tested alone, without a net
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from wholecall.grading.probe.exchange import Asked, AskedCall, Exchange, Wire
@@ -41,7 +42,7 @@ class Scene(NamedTuple):
 
     id: str
     asked: Asked
-    more: dict[str, Any] = {}
+    more: Mapping[str, Any] = MappingProxyType({})
     variant: str = ""
 
 
@@ -135,7 +136,7 @@ def exchanges(wire: Wire, *, fault: str | None = None, seed: int = 0, tries: int
         seed: decides names, texts, ids and cuts.
         tries: how often each request is made.
     """
-    found = scenes(wire, Random(f"{seed} {wire}"))
+    found = scenes(wire, Random(f"{seed} {wire}"))  # noqa: S311 - a repeatable one
     for attempt in range(1, tries + 1):
         for scene in found:
             for is_streamed in (False, True):
