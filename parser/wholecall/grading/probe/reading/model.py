@@ -96,6 +96,7 @@ class BlockSeen(msgspec.Struct, eq=False):
 
     position: Any
     kind: str = ""
+    id: Any = UNSET
     opened: int | None = None
     closed: int | None = None
     again: int | None = None

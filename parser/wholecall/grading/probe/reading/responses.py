@@ -72,13 +72,13 @@ def _item(answer: Answer, frame: int, value: dict[str, Any], *, is_done: bool) -
     item, position = member(value, "item"), value.get("output_index", UNSET)
     block = _block(answer, position)
     if block is None:
-        block = BlockSeen(position, str(item.get("type", "")))
+        block = BlockSeen(position, str(item.get("type", "")), item.get("id", UNSET))
         answer.blocks.append(block)
     if is_done:
         block.closed = frame
     elif block.opened is None:
         block.opened = frame
-    else:
+    elif item.get("id", UNSET) != block.id:
         block.again = frame
     if item.get("type") == "function_call":
         answer.contents.append(frame)

@@ -52,7 +52,7 @@ def _stream_unasked(sight: Sight) -> Hits:
 
 
 def _empty(sight: Sight) -> Hits:
-    is_empty = not sight.frames if sight.is_sse else not sight.body.strip()
+    is_empty = b"data" not in sight.body if sight.is_sse else not sight.body.strip()
     return [Hit()] if is_empty else []
 
 

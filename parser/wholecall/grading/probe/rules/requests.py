@@ -35,14 +35,19 @@ def _names(sight: Sight) -> list[str]:
     return read or [call.name for call in strict] or sight.written
 
 
+def _is_over(sight: Sight) -> bool:
+    """Return whether the answer could be read to an end that is no cut, so that a call that is not there was not sent."""
+    return bool(sight.answer and sight.answer.reasons) and not sight.is_error and not said_limit(sight)
+
+
 def _required(sight: Sight) -> Hits:
-    if _choice(sight) != "required" or sight.answer is None or sight.is_error or said_limit(sight):
+    if _choice(sight) != "required" or not _is_over(sight):
         return None
     return [] if _names(sight) else [Hit()]
 
 
 def _named_ignored(sight: Sight) -> Hits:
-    if _choice(sight) != "named" or sight.answer is None or sight.is_error or said_limit(sight):
+    if _choice(sight) != "named" or not _is_over(sight):
         return None
     names = _names(sight)
     if any(name not in sight.tools for name in names):

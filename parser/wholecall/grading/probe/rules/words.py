@@ -62,6 +62,6 @@ EXPLAINED: Mapping[str, frozenset[str]] = {
     "unknown_dialect": frozenset(
         {"frame.empty", "errors.as-200", "frame.grammar", "frame.utf8", "frame.bom-inside"}
     ),
-    "undecodable_frame": _UNREAD,
+    "undecodable_frame": _UNREAD | {"frame.sequence"},  # a gap in the numbers is lost text
     "missing_finish": _UNREAD | {"frame.stop-missing"},
 }
