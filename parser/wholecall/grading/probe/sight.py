@@ -27,6 +27,7 @@ from wholecall.stream.parser import ToolCallParser
 _BOM = b"\xef\xbb\xbf"
 _FIELD = re.compile(rb"(?:data|event|id|retry)(?::|\Z)|:")
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+_PLAIN = re.compile(r"[^<>{}()\[\]|`]*")  # text without any sign that a call in text has
 _GOOD = 200
 _DONE = "[DONE]"
 
@@ -82,6 +83,7 @@ class Sight:
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
         self.wire = exchange.wire
+        self.memo: dict[str, Any] = {}  # what rules share
 
     @cached_property
     def is_answer(self) -> bool:
@@ -149,7 +151,9 @@ class Sight:
     @cached_property
     def noted(self) -> Noted:
         """What the parser notes and reads, with all its leniency."""
-        plain, reading = _parsed(self.body, self.wire, None), _parsed(self.body, self.wire, "auto")
+        plain = _parsed(self.body, self.wire, None)
+        said = self.answer.text + self.answer.reasoning if self.answer else ""
+        reading = plain if _PLAIN.fullmatch(said) else _parsed(self.body, self.wire, "auto")
         words = set(plain.turn.anomalies)
         for event in plain.events:
             words |= _words(event)

@@ -154,6 +154,11 @@ class Answer(msgspec.Struct, eq=False):
         return "".join(value for _, value in self.reasonings)
 
 
+def word(value: object) -> str:
+    """Return a value that is a text; an empty text for any other."""
+    return value if isinstance(value, str) else ""
+
+
 def objects(value: object) -> list[dict[str, Any]]:
     """Return the objects of a list, or none."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

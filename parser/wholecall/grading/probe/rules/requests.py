@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wholecall.calls.tools.schema import schema_check
-from wholecall.grading.probe.reading.model import UNSET, member, objects
+from wholecall.grading.probe.reading.model import UNSET, member, objects, word
 from wholecall.grading.probe.rules.ends import said_limit
 from wholecall.grading.probe.rules.rule import CALLING, ERRORS, HTTP, Hit, Hits, Rule
 from wholecall.grading.probe.sight import Sight
@@ -84,7 +84,7 @@ def _strict(sight: Sight) -> Hits:
 def _strict_names(sight: Sight) -> set[Any]:
     tools = objects(sight.exchange.request.get("tools"))
     inner = [member(tool, "function") or tool for tool in tools]
-    return {tool.get("name") for tool in inner if tool.get("strict") is True}
+    return {word(tool.get("name")) for tool in inner if tool.get("strict") is True}
 
 
 def _is_fit(value: Any, schema: dict[str, Any]) -> bool:
