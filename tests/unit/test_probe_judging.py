@@ -18,7 +18,7 @@ from wholecall.grading.probe.rules.words import EXPLAINED, RULE_OF_WORD
 from wholecall.grading.probe.selftest.faults import FAULTS
 from wholecall.grading.probe.selftest.scenes import exchanges
 from wholecall.probe import Asked, AskedCall, Exchange, exchange_of, grade, judge, recording_of
-from wholecall.recordings import Recorder, read, write
+from wholecall.recordings import Recorder, Recording, read, write
 
 SECRET = "canary-5f1e9c"
 CANARIES = (SECRET, SECRET.encode().hex())
@@ -184,10 +184,7 @@ def test_other_recordings_are_refused() -> None:
             exchange_of(recording)
 
 
-def _read(file: io.BytesIO) -> Any:
-    from wholecall.recordings.model import Recording  # noqa: PLC0415
-    from wholecall.recordings.own import read_own  # noqa: F401, PLC0415 - the form is there
-
+def _read(file: io.BytesIO) -> Recording:
     return Recording(name="plain.jsonl", chunks=iter([(None, file.getvalue())]))
 
 

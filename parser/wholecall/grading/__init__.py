@@ -1,1 +1,3 @@
 """Verdicts on others: endpoints that send calls, and clients that read them."""
+
+_private = True

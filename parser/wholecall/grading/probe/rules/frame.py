@@ -80,7 +80,13 @@ def _bom_inside(sight: Sight) -> Hits:
 def _line_ends(sight: Sight) -> Hits:
     if not sight.ends:
         return None
-    return [Hit(0, "only CR")] if sight.ends == {b"\r"} else [Hit(0, "mixed")] if len(sight.ends) > 1 else []
+    return (
+        [Hit(0, "only CR")]
+        if sight.ends == frozenset({b"\r"})
+        else [Hit(0, "mixed")]
+        if len(sight.ends) > 1
+        else []
+    )
 
 
 def _grammar(sight: Sight) -> Hits:
