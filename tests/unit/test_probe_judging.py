@@ -85,6 +85,13 @@ def test_what_could_not_be_told_is_open(members: dict[str, Any], rule: str) -> N
     assert [("open", rule)] == kinds(changed(cut, chunks=error) if "ended" not in members else cut)
 
 
+def test_an_answer_that_was_cut_early_is_open() -> None:
+    """Where the token limit came before the call was whole, and the answer says so, the model cannot be judged."""
+    cut = first(scene="cut")
+
+    assert [("open", "open.cut")] == kinds(changed(cut, asked=Asked(outcome="calls", calls=cut.asked.calls)))
+
+
 def test_an_answer_that_was_hung_up_says_nothing() -> None:
     """An answer that the probe itself left is not judged."""
     assert [] == grade(changed(first(fault="id-missing"), ended="hung_up"))
