@@ -39,6 +39,7 @@ PAGES = frozenset(
         "asgi",
         "encoders",
         "parse",
+        "probe",
         "redacting",
         "replay",
         "serving",
