@@ -1,0 +1,1 @@
+"""Verdicts on others: endpoints that send calls, and clients that read them."""
