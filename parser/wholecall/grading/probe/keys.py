@@ -173,13 +173,18 @@ def _cut(data: bytes, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 def _spellings(value: str) -> set[bytes]:
     """Return the ways in which a server may spell a secret in a body."""
     plain = value.encode()
-    texts = {value, json.dumps(value)[1:-1], quote(value, safe=""), json.dumps(value)[1:-1].replace("/", "\\/")}
+    texts = {
+        value,
+        json.dumps(value)[1:-1],
+        quote(value, safe=""),
+        json.dumps(value)[1:-1].replace("/", "\\/"),
+    }
     encoded = {form for text in (plain, b"Bearer " + plain) for form in _base64_of(text)}
     return {text.encode() for text in texts} | encoded
 
 
 def _base64_of(data: bytes) -> Iterator[bytes]:
-    """Yield a text in Base64, without the padding, and without the last letter that depends on what follows."""
-    whole = data[: len(data) // 3 * 3]
+    """Yield a text in Base64: as it is alone, and the part that is the same whatever follows it."""
     for encode in (b64encode, urlsafe_b64encode):
-        yield encode(whole)
+        yield encode(data)
+        yield encode(data[: len(data) // 3 * 3])
