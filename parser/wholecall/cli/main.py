@@ -20,6 +20,7 @@ from wholecall.cli import (
     history,
     inspect,
     lint,
+    probe,
     proxy,
     record,
     redact,
@@ -34,7 +35,22 @@ _INTERRUPTED, _BROKEN_PIPE = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 _ABOUT = "Whole tool calls, or none: the bytes of any LLM stream in, tool calls that are safe to execute out."
 
-_COMMANDS = (replay, inspect, lint, diff, fuzz, record, convert, redact, scan, report, history, args, proxy)
+_COMMANDS = (
+    replay,
+    inspect,
+    lint,
+    diff,
+    fuzz,
+    record,
+    convert,
+    redact,
+    scan,
+    report,
+    history,
+    args,
+    proxy,
+    probe,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,8 +20,8 @@ import msgspec
 
 from wholecall.grading.probe.asking import Ask, Endpoint, output_tokens, tokens_spent, turn_of
 from wholecall.grading.probe.bodies import Habits, body_of, tokens_at_most
-from wholecall.grading.probe.exchange import Asked, AskedCall, Exchange, Wire
-from wholecall.grading.probe.scenarios import PastCall, PastResult, Scenario, Variant
+from wholecall.grading.probe.exchange import WIRES, Asked, AskedCall, Exchange, Wire
+from wholecall.grading.probe.scenarios import PastCall, PastResult, Scenario, Variant, scenarios_at
 
 _FEWEST = 2  # calls that make a history of several
 _UNASKED = {
@@ -29,6 +29,7 @@ _UNASKED = {
     "length": "the answer before it has no usage to cut at",
     "budget": "the budget of tokens is spent",
 }
+_NOT_THERE = frozenset({404, 405, 501})
 _AFTER = "after"  # the variant that is asked once the client has hung up
 
 
@@ -214,11 +215,31 @@ class Runner:
         variant = ask.variant
         if variant.follows is None:
             return variant
-        rounds = [key[3] for key in self._answers if key[:3] == (place, variant.base, ask.is_streamed)]
-        base = await self._answers[place, variant.base, ask.is_streamed, ask.round % (max(rounds) + 1)]
+        # a plain body has its usage, which many a stream has only when it is asked for
+        is_streamed = ask.is_streamed and variant.follows == "calls"
+        rounds = [key[3] for key in self._answers if key[:3] == (place, variant.base, is_streamed)]
+        base = await self._answers[place, variant.base, is_streamed, ask.round % (max(rounds) + 1)]
         if base is None:
             return None
         return _answered(variant, base) if variant.follows == "calls" else _shortened(variant, base)
+
+
+async def wire_of(make: Callable[[Wire], Endpoint], run: Run) -> Wire | None:
+    """Return the first wire that an endpoint answers to with anything but "not found", None if there is none.
+
+    Args:
+        make: returns an endpoint of a wire.
+        run: counts the tokens.
+    """
+    (scenario,) = scenarios_at("quick", ["one"])
+    ask = Ask(scenario=scenario.id, variant=scenario.variants[0], is_streamed=False)
+    for wire in WIRES:
+        async with make(wire) as endpoint:
+            exchange = await endpoint.ask(ask)
+        run.tokens += tokens_spent(exchange)
+        if exchange.status is not None and exchange.status not in _NOT_THERE:
+            return wire
+    return None
 
 
 def _answered(variant: Variant, base: Exchange) -> Variant | None:
