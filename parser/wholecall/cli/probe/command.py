@@ -83,11 +83,11 @@ def add_command(commands: Any) -> None:
     command = add_command_parser(
         commands, "probe", "grade the tool calls of a live endpoint", _ABOUT, _EXAMPLES
     )
-    command.allow_abbrev = False  # so that no key is taken for another option's value
     command.set_defaults(run=_probe, refuse=command.error)
     command.add_argument(
         "url", nargs="?", metavar="URL", help="the base URL, as for an SDK: https://api.example/v1"
     )
+    command.add_argument("--key", "--api-key", action=_NoKey, help=argparse.SUPPRESS)
     _add_endpoint(command)
     _add_bounds(command)
     _add_outputs(command)
@@ -97,6 +97,15 @@ def add_command(commands: Any) -> None:
     )
     modes.add_argument("--list", action="store_true", help="list scenarios and rules, with their costs")
     modes.add_argument("--self-test", action="store_true", help="show that each known fault is found")
+
+
+class _NoKey(argparse.Action):
+    """Refuses a key on the command line without repeating it, as the message about an unknown option would."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _options: object, _value: object, _name: str | None = None
+    ) -> None:
+        parser.error("keys are read from environment variables only: --key-env NAME")
 
 
 def _add_endpoint(command: argparse.ArgumentParser) -> None:
