@@ -1,0 +1,150 @@
+"""Responses, read strictly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wholecall.grading.probe.reading.model import (
+    UNSET,
+    Answer,
+    BlockSeen,
+    CallSeen,
+    Label,
+    member,
+    note,
+    objects,
+    say,
+)
+
+_ENDS = frozenset({"completed", "incomplete", "failed", "cancelled"})
+_TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_THOUGHTS = frozenset({"response.reasoning_text.delta", "response.reasoning_summary_text.delta"})
+_ARGUMENTS = "response.function_call_arguments."
+
+
+def read_event(answer: Answer, frame: int, name: str, value: dict[str, Any]) -> None:
+    """Read one event of a stream."""
+    kind = value.get("type", name)
+    kind = kind if isinstance(kind, str) else ""
+    note(answer.sequence, frame, value, "sequence_number")
+    if kind == "error" or (value.get("error") and not kind.startswith("response.")):
+        answer.errors.append(Label(frame, value))
+    elif kind in {"response.output_item.added", "response.output_item.done"}:
+        _item(answer, frame, value, is_done=kind.endswith("done"))
+    elif kind.startswith(_ARGUMENTS):
+        _arguments(answer, frame, value, is_done=kind.endswith("done"))
+    elif kind in _TEXTS | _THOUGHTS:
+        said = say(answer.texts if kind in _TEXTS else answer.reasonings, frame, value.get("delta"))
+        _content(answer, frame, value, said=said)
+    elif isinstance(value.get("response"), dict):
+        _response(answer, frame, value["response"], kind.rpartition(".")[2])
+
+
+def _response(answer: Answer, frame: int, response: dict[str, Any], word: str) -> None:
+    note(answer.ids, frame, response, "id")
+    if word not in _ENDS:
+        return
+    answer.reasons.append(Label(frame, _reason(response, word)))
+    if response.get("error"):
+        answer.errors.append(Label(frame, response["error"]))
+    if response.get("usage") is not None:
+        note(answer.usages, frame, response, "usage")
+    answer.final = Label(frame, response)
+    for item in objects(response.get("output")):
+        call = _same_call(answer, item) if item.get("type") == "function_call" else None
+        if call is not None and "arguments" in item:
+            note(call.wholes, frame, item, "arguments")
+
+
+def _same_call(answer: Answer, item: dict[str, Any]) -> CallSeen | None:
+    return next((call for call in answer.calls if call.id and call.id == item.get("call_id")), None)
+
+
+def _reason(response: dict[str, Any], word: str) -> str:
+    """Return the word of an end, and for an incomplete answer its reason."""
+    why = member(response, "incomplete_details").get("reason")
+    return f"incomplete.{why}" if word == "incomplete" and isinstance(why, str) else word
+
+
+def _item(answer: Answer, frame: int, value: dict[str, Any], *, is_done: bool) -> None:
+    item, position = member(value, "item"), value.get("output_index", UNSET)
+    block = _block(answer, position)
+    if block is None:
+        block = BlockSeen(position, str(item.get("type", "")))
+        answer.blocks.append(block)
+    if is_done:
+        block.closed = frame
+    elif block.opened is None:
+        block.opened = frame
+    else:
+        block.again = frame
+    if item.get("type") == "function_call":
+        answer.contents.append(frame)
+        _call(answer, frame, position, item, is_done=is_done)
+
+
+def _call(answer: Answer, frame: int, position: Any, item: dict[str, Any], *, is_done: bool) -> None:
+    call = next((call for call in answer.calls if call.position == position), None)
+    if call is None:
+        call = CallSeen(frame, position)
+        answer.calls.append(call)
+    note(call.ids, frame, item, "call_id")
+    note(call.names, frame, item, "name")
+    note(call.item_ids, frame, item, "id")
+    call.last = frame
+    if is_done:
+        call.closed = frame
+        note(call.wholes, frame, item, "arguments")
+
+
+def _arguments(answer: Answer, frame: int, value: dict[str, Any], *, is_done: bool) -> None:
+    position = value.get("output_index", UNSET)
+    call = next((call for call in answer.calls if call.position == position), None)
+    answer.contents.append(frame)
+    if call is None:
+        answer.strays.append(frame)
+        return
+    call.last = frame
+    note(call.item_ids, frame, value, "item_id")
+    if is_done:
+        note(call.wholes, frame, value, "arguments")
+    else:
+        note(call.pieces, frame, value, "delta")
+    if call.closed is not None:
+        call.late.append(frame)
+
+
+def _block(answer: Answer, position: Any) -> BlockSeen | None:
+    return next((block for block in answer.blocks if block.position == position), None)
+
+
+def _content(answer: Answer, frame: int, value: dict[str, Any], *, said: bool) -> None:
+    if said:
+        answer.contents.append(frame)
+    if _block(answer, value.get("output_index", UNSET)) is None:
+        answer.strays.append(frame)
+
+
+def read_body(answer: Answer, value: dict[str, Any]) -> None:
+    """Read a whole response."""
+    answer.is_whole = True
+    note(answer.ids, 0, value, "id")
+    if value.get("error"):
+        answer.errors.append(Label(0, value["error"]))
+    if value.get("usage") is not None:
+        note(answer.usages, 0, value, "usage")
+    if isinstance(value.get("status"), str):
+        answer.reasons.append(Label(0, _reason(value, value["status"])))
+    answer.final = Label(0, value)
+    for position, item in enumerate(objects(value.get("output"))):
+        if item.get("type") == "function_call":
+            call = CallSeen(0, position)
+            note(call.ids, 0, item, "call_id")
+            note(call.names, 0, item, "name")
+            note(call.item_ids, 0, item, "id")
+            note(call.pieces, 0, item, "arguments")
+            answer.calls.append(call)
+        for part in objects(item.get("content")) if item.get("type") == "message" else []:
+            say(answer.texts, 0, part.get("text"))
+        for part in objects(item.get("summary")) if item.get("type") == "reasoning" else []:
+            say(answer.reasonings, 0, part.get("text"))

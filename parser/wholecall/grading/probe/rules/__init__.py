@@ -1,0 +1,1 @@
+"""The rules of three wires: each with its severity, quirks, source and check."""

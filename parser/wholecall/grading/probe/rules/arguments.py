@@ -1,0 +1,339 @@
+"""Rules of argument text: one JSON object, in pieces that are joined, with the values that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from wholecall.arguments.equal import same_value
+from wholecall.calls.parse import json_state, parse_arguments
+from wholecall.grading.probe.reading.model import UNSET, CallSeen, Label
+from wholecall.grading.probe.rules.asking import mangled, pairs, rounded
+from wholecall.grading.probe.rules.rule import (
+    CALLING,
+    CHAT,
+    CHAT_STREAM,
+    JSON,
+    RESPONSES,
+    RESPONSES_ONLY,
+    TEXTS,
+    Hit,
+    Hits,
+    Rule,
+)
+from wholecall.grading.probe.sight import Sight
+
+_FEW = 2  # texts that restate all before them, at least, before it is a habit
+
+
+def _calls(sight: Sight) -> list[CallSeen]:
+    return sight.answer.calls if sight.answer else []
+
+
+def _pieces(call: CallSeen) -> list[Label]:
+    return [piece for piece in call.pieces if isinstance(piece.value, str) and piece.value]
+
+
+def _object(sight: Sight) -> Hits:
+    calls = _calls(sight)
+    if not calls:
+        return None
+    labels = (label for call in calls for label in (*call.pieces, *call.wholes))
+    return [Hit(label.frame) for label in labels if isinstance(label.value, (dict, list))][:1]
+
+
+def _by_edit(*kinds: str) -> Callable[[Sight], Hits]:
+    """Return a check for edits that make a text readable."""
+
+    def check(sight: Sight) -> Hits:
+        judged = [(call, verdict) for call, verdict in sight.judged if call.text]
+        if not judged:
+            return None
+        return [
+            Hit(call.last) for call, verdict in judged if {edit.kind for edit in verdict.edits} & {*kinds}
+        ]
+
+    return check
+
+
+def _several(sight: Sight) -> Hits:
+    judged = [(call, verdict) for call, verdict in sight.judged if call.text]
+    if not judged:
+        return None
+    return [
+        Hit(call.last)
+        for call, verdict in judged
+        if verdict.reason == "multiple_objects" and not _grows(call)
+    ]
+
+
+def _not_object(sight: Sight) -> Hits:
+    judged = [(call, verdict) for call, verdict in sight.judged if call.text]
+    if not judged:
+        return None
+    return [Hit(call.last) for call, verdict in judged if verdict.reason == "not_an_object"]
+
+
+def _grows(call: CallSeen) -> bool:
+    """Return whether each text restates all before it and adds to it."""
+    texts = [piece.value for piece in _pieces(call)]
+    grown = [after for before, after in pairwise(texts) if _extends(before, after)]
+    return len(grown) >= _FEW and len(grown) >= len(texts) - 2
+
+
+def _extends(before: str, after: str) -> bool:
+    """Return whether a text begins with another one, whose closers may be missing then."""
+    stem = before.rstrip('"}] ')
+    return len(after) > len(before) and bool(stem) and after.startswith(stem)
+
+
+def _snapshots(sight: Sight) -> Hits:
+    calls = [call for call in _calls(sight) if len(_pieces(call)) > _FEW]
+    if not calls:
+        return None
+    return [Hit(_pieces(call)[1].frame) for call in calls if _grows(call) and not _is_exact(call)]
+
+
+def _is_exact(call: CallSeen) -> bool:
+    return parse_arguments(call.text).status == "exact"
+
+
+def _repeated(sight: Sight) -> Hits:
+    calls = [call for call in _calls(sight) if len(_pieces(call)) > 1]
+    if not calls:
+        return None
+    return [Hit(frame) for call in calls if (frame := _again(call)) is not None]
+
+
+def _again(call: CallSeen) -> int | None:
+    """Return the frame with the whole text again, or with the piece before it again where the text is broken."""
+    pieces = _pieces(call)
+    if _is_exact(call) or _grows(call):
+        return None
+    before = ""
+    for piece in pieces:
+        if piece.value == before and json_state(before) == "complete":
+            return piece.frame
+        before += piece.value
+    return _without_repeats(pieces)
+
+
+def _without_repeats(pieces: list[Label]) -> int | None:
+    kept = [pieces[0], *(after for before, after in pairwise(pieces) if after.value != before.value)]
+    is_mended = (
+        len(kept) < len(pieces) and parse_arguments("".join(each.value for each in kept)).status == "exact"
+    )
+    if not is_mended:
+        return None
+    return next(after.frame for before, after in pairwise(pieces) if after.value == before.value)
+
+
+def _empty(sight: Sight) -> Hits:
+    asked = {call.name for call in sight.exchange.asked.calls if call.arguments == {}}
+    calls = [call for call in _calls(sight) if call.name in asked]
+    if not calls:
+        return None
+    return [Hit(call.last) for call in calls if call.value is UNSET and call.text.strip() in {"", "null"}]
+
+
+def _placeholder(sight: Sight) -> Hits:
+    calls = [call for call in _calls(sight) if call.pieces and len(call.pieces) > 1]
+    if not calls:
+        return None
+    return [Hit(call.pieces[0].frame) for call in calls if _is_placeholder(call)]
+
+
+def _is_placeholder(call: CallSeen) -> bool:
+    texts = [piece.value for piece in _pieces(call)]
+    ends = {texts[0].strip(), texts[-1].strip()} if len(texts) > 1 else set()
+    return "{}" in ends and not _is_exact(call)
+
+
+def _surrogate(sight: Sight) -> Hits:
+    judged = [(call, verdict) for call, verdict in sight.judged if call.text]
+    if not judged:
+        return None
+    return [Hit(call.last) for call, verdict in judged if verdict.reason == "lone_surrogate"]
+
+
+def _mangled(sight: Sight) -> Hits:
+    found = pairs(sight)
+    if not found:
+        return None
+    words = ((call, mangled(asked.arguments, value)) for call, asked, value in found)
+    return [Hit(call.last, word) for call, word in words if word is not None]
+
+
+def _rounded(sight: Sight) -> Hits:
+    found = [
+        (call, asked.arguments, value) for call, asked, value in pairs(sight) if _has_large(asked.arguments)
+    ]
+    if not found:
+        return None
+    return [Hit(call.last) for call, asked, value in found if rounded(asked, value)]
+
+
+def _has_large(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_large, value.values()))
+    return type(value) is int and int(float(value)) != value
+
+
+def _restated(sight: Sight) -> Hits:
+    calls = [call for call in _calls(sight) if call.wholes and call.pieces]
+    if not calls:
+        return None
+    labels = ((call, label) for call in calls for label in call.wholes if isinstance(label.value, str))
+    return [Hit(label.frame) for call, label in labels if _differs(call, label.value)][:1]
+
+
+def _differs(call: CallSeen, stated: str) -> bool:
+    joined = "".join(piece.value for piece in _pieces(call))
+    one, other = parse_arguments(joined), parse_arguments(stated)
+    if one.status == "dropped" or other.status == "dropped":
+        return joined != stated
+    return not same_value(one.arguments, other.arguments)
+
+
+def _elsewhere(sight: Sight) -> Hits:
+    calls = _calls(sight)
+    return [Hit(call.elsewhere[0]) for call in calls if call.elsewhere] if calls else None
+
+
+def _late(sight: Sight) -> Hits:
+    calls = [call for call in _calls(sight) if call.closed is not None]
+    return [Hit(call.late[0]) for call in calls if call.late] if calls else None
+
+
+RULES = (
+    Rule(
+        id="arguments.object",
+        severity="major",
+        source=CHAT,
+        check=_object,
+        quirks=(22,),
+        wires=TEXTS,
+        says="The arguments are an object where the wire has JSON text.",
+    ),
+    Rule(
+        id="arguments.double-encoded",
+        severity="major",
+        source=CALLING,
+        check=_by_edit("double_encoded"),
+        quirks=(27,),
+        says="The arguments are encoded twice.",
+    ),
+    Rule(
+        id="arguments.fenced",
+        severity="major",
+        source=CALLING,
+        check=_by_edit("code_fence"),
+        quirks=(28,),
+        says="The arguments stand in a code fence.",
+    ),
+    Rule(
+        id="arguments.markers",
+        severity="major",
+        source=CALLING,
+        check=_by_edit("special_token", "trailing_text", "leading_text"),
+        quirks=(28, 61),
+        says="Text or markers of the model's format stand around the arguments.",
+    ),
+    Rule(
+        id="arguments.several",
+        severity="critical",
+        source=CALLING,
+        check=_several,
+        quirks=(29,),
+        says="One call has several different objects of arguments.",
+    ),
+    Rule(
+        id="arguments.not-object",
+        severity="major",
+        source=CALLING,
+        check=_not_object,
+        quirks=(30,),
+        says="The arguments are JSON, but no object.",
+    ),
+    Rule(
+        id="arguments.snapshots",
+        severity="major",
+        source=CHAT_STREAM,
+        check=_snapshots,
+        quirks=(24,),
+        says="Each piece restates the arguments from the beginning: clients that append have no JSON.",
+    ),
+    Rule(
+        id="arguments.repeated",
+        severity="major",
+        source=CHAT_STREAM,
+        check=_repeated,
+        quirks=(23,),
+        says="Pieces of the arguments, or all of them, come again.",
+    ),
+    Rule(
+        id="arguments.empty",
+        severity="major",
+        source=CALLING,
+        check=_empty,
+        quirks=(21, 26),
+        wires=TEXTS,
+        says="A call without arguments has empty text and not {}: clients that decode it fail.",
+    ),
+    Rule(
+        id="arguments.placeholder",
+        severity="major",
+        source=CHAT_STREAM,
+        check=_placeholder,
+        quirks=(25, 87),
+        says="An empty object stands before or after the real arguments.",
+    ),
+    Rule(
+        id="arguments.surrogate",
+        severity="major",
+        source=JSON,
+        check=_surrogate,
+        quirks=(35,),
+        says="Half a character (a lone surrogate) stands in the arguments.",
+    ),
+    Rule(
+        id="arguments.mangled",
+        severity="critical",
+        source=JSON,
+        check=_mangled,
+        quirks=(34, 100),
+        says="A text in the arguments was changed as servers change texts, not as models do.",
+    ),
+    Rule(
+        id="arguments.rounded",
+        severity="critical",
+        source=JSON,
+        check=_rounded,
+        says="A whole number was read as floating point: its last digits are wrong.",
+    ),
+    Rule(
+        id="arguments.restated",
+        severity="critical",
+        source=RESPONSES,
+        check=_restated,
+        quirks=(40, 70),
+        wires=RESPONSES_ONLY,
+        says="The arguments as a whole are not those of the pieces.",
+    ),
+    Rule(
+        id="arguments.elsewhere",
+        severity="major",
+        source=CHAT,
+        check=_elsewhere,
+        quirks=(36,),
+        says="Arguments come under the name of another member.",
+    ),
+    Rule(
+        id="arguments.late",
+        severity="critical",
+        source=RESPONSES,
+        check=_late,
+        quirks=(44, 77),
+        says="Argument text follows the end of its call.",
+    ),
+)
