@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from wholecall.cli import (
     args,
     completion,
+    conform,
     convert,
     diff,
     fuzz,
@@ -50,6 +51,7 @@ _COMMANDS = (
     args,
     proxy,
     probe,
+    conform,
 )
 
 

@@ -28,7 +28,7 @@ from wholecall.cli.progress import Progress
 from wholecall.grading.probe.asking import Ask, Endpoint, key_header, wire_told_by
 from wholecall.grading.probe.exchange import WIRES, Exchange, Wire
 from wholecall.grading.probe.folder import Folder, ordered, saved_in
-from wholecall.grading.probe.judging import judge
+from wholecall.grading.probe.verdict import judge
 from wholecall.grading.probe.keys import (
     Cover,
     KeyTrouble,

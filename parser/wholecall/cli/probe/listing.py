@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from wholecall.grading.probe.judging import RULES
+from wholecall.grading.probe.rules.table import ALL
 from wholecall.grading.probe.running import asks_of, cost_of
 from wholecall.grading.probe.scenarios import LEVELS, SCENARIOS, TRIES, Level, scenarios_at
 
-SOURCES = {rule.id: f"{rule.source.title}, {rule.source.url}" for rule in RULES}
+SOURCES = {rule.id: f"{rule.source.title}, {rule.source.url}" for rule in ALL.values()}
 _WIDTH = 110
 
 
@@ -42,8 +42,8 @@ def _cost(level: Level) -> tuple[int, int]:
 
 
 def _rules() -> Iterator[str]:
-    yield f"{len(RULES)} rules of the wire; they cost no request of their own: each is judged on every answer it applies to"
-    for rule in RULES:
+    yield f"{len(ALL)} rules of the wire; they cost no request of their own: each is judged on every answer it applies to"
+    for rule in ALL.values():
         wires = "" if len(rule.wires) == 3 else f" ({', '.join(rule.wires)})"
         first, *others = textwrap.wrap(rule.says + wires, _WIDTH - 39)
         yield f"{rule.id:28} {rule.severity:8}  {first}"

@@ -36,6 +36,7 @@ class Answer(msgspec.Struct, frozen=True):
         headers: further headers.
         ending: `"clean"` ends the body, `"cut"` closes the connection instead, `"reset"` does so with a reset, `"hang"`
             sends nothing more until the client disconnects.
+        patience: how many seconds `"hang"` waits for that before it closes the connection.
         gate: a semaphore, released once for each piece that may be sent; None holds nothing back.
         times: when each piece is due, in seconds since the answer began, None where that is unknown (at once);
             None sends all at once.
@@ -54,6 +55,7 @@ class Answer(msgspec.Struct, frozen=True):
     name: str = "an answer"
     endpoint: Optional[str] = None
     digest: Optional[str] = None
+    patience: float = 20.0
 
     def __post_init__(self) -> None:
         if self.gate is not None and not isinstance(self.gate, Semaphore):

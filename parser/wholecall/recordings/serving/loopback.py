@@ -46,6 +46,7 @@ class Loopback(RecordedAnswers):
     Args:
         folder: the folder that relative paths of recordings start from; None is the working directory.
         seed: draws other chunk boundaries for each recording, equal ones for equal seeds; None keeps the recorded ones.
+        port: the port to listen on; 0 lets the system choose a free one.
 
     Attributes:
         url: `http://127.0.0.1:PORT`, without a slash at the end; empty before the server is entered.
@@ -54,14 +55,15 @@ class Loopback(RecordedAnswers):
         recordings: the served recordings, in order.
     """
 
-    def __init__(self, folder: StrPath | None = None, seed: str | None = None) -> None:
+    def __init__(self, folder: StrPath | None = None, seed: str | None = None, *, port: int = 0) -> None:
         super().__init__(folder, seed)
         self.url = ""
+        self._port = port
         self._traffic = _Traffic()
         self._leaving = threading.Event()
 
     def __enter__(self) -> Self:
-        self._server = _Server(self, self._traffic)
+        self._server = _Server(self, self._traffic, self._port)
         self.url = f"http://{_ADDRESS}:{self._server.server_address[1]}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": _POLL}, daemon=True
@@ -145,10 +147,10 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = _BACKLOG
 
-    def __init__(self, loopback: Loopback, traffic: _Traffic) -> None:
+    def __init__(self, loopback: Loopback, traffic: _Traffic, port: int) -> None:
         self.loopback = loopback
         self.traffic = traffic
-        super().__init__((_ADDRESS, 0), _Connection)
+        super().__init__((_ADDRESS, port), _Connection)
 
     def server_bind(self) -> None:
         """Bind without asking a name server for the name of the address."""
@@ -211,7 +213,7 @@ class _Connection(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         if self.command != "HEAD":
-            self._end(answer.ending if self._send_pieces(answer) else "cut")
+            self._end(answer.ending if self._send_pieces(answer) else "cut", answer.patience)
 
     def _send_pieces(self, answer: Answer) -> bool:
         """Send the pieces; False if that was interrupted."""
@@ -225,13 +227,13 @@ class _Connection(BaseHTTPRequestHandler):
             self._at.traffic.sent()
         return True
 
-    def _end(self, ending: str) -> None:
+    def _end(self, ending: str, patience: float) -> None:
         if ending == "clean":
             self.wfile.write(b"0\r\n\r\n")
             return
         self.close_connection = True
         if ending == "hang":
-            self.connection.settimeout(PATIENCE)
+            self.connection.settimeout(patience)
             while self.connection.recv(4096):
                 continue
         elif ending == "reset":

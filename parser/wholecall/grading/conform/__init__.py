@@ -1,0 +1,1 @@
+"""The runner of the conformance suite: cases, clients, verdicts, results."""
