@@ -1,6 +1,5 @@
 """An endpoint of Chat Completions on the loopback interface that answers the probe's scenarios as they ask.
 
-Theory of operation. The prompt names the scenario, and the history the variant; the answer is what the variant asks for.
 A hook may answer instead, or do something first.
 """
 
@@ -13,9 +12,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from wholecall.grading.probe.bodies import body_of
-from wholecall.grading.probe.exchange import Asked
-from wholecall.grading.probe.scenarios import SCENARIOS
+from wholecall.grading.probe.oracle import asked_of
 
 _BASE = {"id": "chatcmpl-1", "created": 1_700_000_000, "model": "m"}
 _USAGE = {"prompt_tokens": 50, "completion_tokens": 12, "total_tokens": 62}
@@ -43,7 +40,7 @@ Hook = Callable[[Got, int], Answered | None]  # the request, and its number from
 
 def good(got: Got) -> Answered:
     """Return the answer that a request asks for."""
-    asked = _asked(got.body)
+    asked = asked_of(got.body, "chat-completions")
     if asked.outcome == "refusal":
         error = {"error": {"message": "the history is wrong", "type": "invalid_request_error"}}
         return Answered(400, "application/json", (json.dumps(error).encode(),))
@@ -60,22 +57,6 @@ def good(got: Got) -> Answered:
         calls[-1]["function"]["arguments"] = calls[-1]["function"]["arguments"][:20]  # type: ignore[index]
         reason = "length"
     return streamed(calls, reason, got.body) if got.body.get("stream") else plain(calls, reason)
-
-
-def _asked(body: dict[str, Any]) -> Asked:
-    for scenario in SCENARIOS:
-        for variant in scenario.variants:
-            wanted = body_of(variant, "chat-completions", "m", is_streamed=False)
-            if all(
-                wanted.get(name) == body.get(name)
-                for name in ("messages", "tools", "tool_choice", "parallel_tool_calls", "max_tokens")
-            ):
-                return variant.asked
-    for scenario in SCENARIOS:
-        for variant in scenario.variants:
-            if variant.follows and variant.prompt == body["messages"][0]["content"]:
-                return variant.asked
-    return Asked(outcome="text")
 
 
 def plain(calls: list[dict[str, Any]], reason: str) -> Answered:

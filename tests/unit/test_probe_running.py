@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from tests.support.endpoint import Answered, Got, endpoint
+from tests.support.loopback import serve
 from wholecall.grading.probe.asking import Endpoint, target_of, tokens_spent, wire_told_by
-from wholecall.grading.probe.bodies import body_of, tokens_at_most
+from wholecall.grading.probe.bodies import Habits, body_of, tokens_at_most
 from wholecall.grading.probe.exchange import WIRES, Exchange, Wire
+from wholecall.grading.probe.oracle import asked_of
 from wholecall.grading.probe.running import Run, Runner, asks_of, cost_of
 from wholecall.grading.probe.scenarios import LEVELS, SCENARIOS, TRIES, Scenario, Variant, scenarios_at
+from wholecall.serving import Answer
 
 ONE = scenarios_at("quick", ["one"])
 
@@ -178,11 +181,10 @@ class TestBounds:
 
     def test_a_cut_connection_is_an_exchange_too(self) -> None:
         """If the connection breaks inside the answer, what came is kept."""
-        broken = (("content-length", "9000"),)
-        with endpoint(lambda _got, _number: Answered(200, "text/plain", (b"some",), broken)) as server:
+        with serve(Answer([b"data: {}\n\n"], ending="cut")) as server:
             run = measured(server.url, ONE)
 
-        assert {"broken"} == {exchange.ended for exchange in run.exchanges}
+        assert [("broken", b"data: {}\n\n")] * 2 == [(one.ended, one.body) for one in run.exchanges]
 
     def test_the_client_hangs_up_and_asks_again(self) -> None:
         """In `stop` the probe leaves after three pieces, and then makes a new request."""
@@ -216,8 +218,6 @@ class TestHabits:
 
     def test_a_limit_survives_extra_members(self) -> None:
         """Members of the user win over ours, but a scenario about limits keeps its own."""
-        from wholecall.grading.probe.bodies import Habits  # noqa: PLC0415
-
         habits = Habits(extra={"max_completion_tokens": 9_000, "temperature": 1})
         one = body_of(ONE[0].variants[0], "chat-completions", "m", is_streamed=False, habits=habits)
         (cut,) = scenarios_at("quick", ["cut/limit-40"])
@@ -293,3 +293,13 @@ def test_urls_that_show_their_wire() -> None:
     urls = ["https://a/responses", "https://api.anthropic.com", "https://a/v1", "https://a/x/messages"]
 
     assert ["responses", "anthropic", None, "anthropic"] == [wire_told_by(url) for url in urls]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_oracle_knows_what_is_asked(wire: Wire) -> None:
+    """From a request alone it is found what it asks for, whether a stream is asked for or not."""
+    for variant in (one for scenario in SCENARIOS for one in scenario.variants if one.follows is None):
+        for is_streamed in (False, True):
+            body = body_of(variant, wire, "any", is_streamed=is_streamed)
+
+            assert variant.asked == asked_of(body, wire)

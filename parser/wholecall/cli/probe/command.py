@@ -28,7 +28,6 @@ from wholecall.cli.progress import Progress
 from wholecall.grading.probe.asking import Ask, Endpoint, key_header, wire_told_by
 from wholecall.grading.probe.exchange import WIRES, Exchange, Wire
 from wholecall.grading.probe.folder import Folder, ordered, saved_in
-from wholecall.grading.probe.verdict import judge
 from wholecall.grading.probe.keys import (
     Cover,
     KeyTrouble,
@@ -42,6 +41,7 @@ from wholecall.grading.probe.keys import (
 from wholecall.grading.probe.results import About, Report, report_of
 from wholecall.grading.probe.running import Run, Runner, asks_of, cost_of, wire_of
 from wholecall.grading.probe.scenarios import LEVELS, SCENARIOS, TRIES, Level, scenarios_at
+from wholecall.grading.probe.verdict import judge
 
 _ABOUT = """\
 Grade a live endpoint: are the tool calls that it sends right on the wire, plain and streamed? A few prompts with tools

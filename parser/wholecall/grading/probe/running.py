@@ -30,7 +30,12 @@ _UNASKED = {
     "budget": "the budget of tokens is spent",
 }
 _NOT_THERE = frozenset({404, 405, 501})
-_AFTER = "after"  # the variant that is asked once the client has hung up
+# Asked once the client has hung up.
+AGAIN = Variant(
+    name="after",
+    prompt="Call the tool echo once, with the text again.",
+    asked=Asked(outcome="calls", calls=(AskedCall("echo", {"text": "again"}),)),
+)
 
 
 def asks_of(scenarios: Sequence[Scenario], tries: int) -> tuple[Ask, ...]:
@@ -190,7 +195,7 @@ class Runner:
             return None
         exchange = await self._paid(place, msgspec.structs.replace(ask, variant=variant))
         if variant.hangs_up and exchange is not None:
-            await self._paid(place, _again(ask))
+            await self._paid(place, msgspec.structs.replace(ask, variant=AGAIN))
         return exchange
 
     async def _paid(self, place: int, ask: Ask) -> Exchange | None:
@@ -256,14 +261,3 @@ def _shortened(variant: Variant, base: Exchange) -> Variant | None:
     """Return a variant whose limit is one token less than an answer has."""
     count = output_tokens(base)
     return msgspec.structs.replace(variant, limit=count - 1) if count is not None and count > 1 else None
-
-
-def _again(ask: Ask) -> Ask:
-    """Return the request that shows whether the server still answers after a client has hung up."""
-    prompt = "Call the tool echo once, with the text again."
-    variant = Variant(
-        name=_AFTER,
-        prompt=prompt,
-        asked=Asked(outcome="calls", calls=(AskedCall("echo", {"text": "again"}),)),
-    )
-    return msgspec.structs.replace(ask, variant=variant)
