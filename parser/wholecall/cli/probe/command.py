@@ -323,7 +323,7 @@ def _run(options: argparse.Namespace, plan: _Plan) -> int:
         judge(exchanges),
         _PURPOSES,
         None if other is None else (other, theirs, judge(theirs)),
-        requests=found.n_requests + (reference.n_requests if reference else 0),
+        requests=run.requests + sum(one.n_requests for one in (found, reference) if one is not None),
         tokens=run.tokens,
         seconds=round(run.seconds, 1),
         is_interrupted=run.is_interrupted,
@@ -418,7 +418,9 @@ def _show(report: Report, exchanges: Sequence[Exchange], cover: Cover, options: 
             output.write(f"{cover.text(line)}\n")
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.flush()
+    if report.reaches(options.fail_on):
+        return output.FOUND
     if not report.is_told:
         output.complain("nothing could be told: no answer came that can be judged")
         return _WRONG
-    return output.FOUND if report.reaches(options.fail_on) else output.OK
+    return output.OK

@@ -112,7 +112,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         schema: the version of this form.
         about: what was probed.
-        requests: how many requests were made.
+        answers: how many exchanges of the endpoint were judged.
+        requests: how many requests were made, with those of a reference and those that were made again.
         tokens: how many tokens they cost; where an answer has no usage, the most that it may have cost.
         seconds: how long it took.
         is_interrupted: whether the run was left early.
@@ -131,6 +132,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     about: About
+    answers: int
     requests: int
     tokens: int
     seconds: Optional[float] = None
@@ -157,8 +159,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_told(self) -> bool:
-        """Whether anything could be judged at all."""
-        return bool(self.held or self.failed or self.models)
+        """Whether any answer could be judged at all."""
+        return self.answers > sum(one.count for one in self.open)
 
 
 def report_of(
@@ -186,6 +188,7 @@ def report_of(
     }
     return Report(
         about=about,
+        answers=len(exchanges),
         severities=_severities(verdict.findings),
         held=verdict.held,
         failed=verdict.failed,

@@ -91,6 +91,7 @@ class Run:
         exchanges: what the endpoint answered.
         reference: what the reference answered.
         unasked: how many requests were not made, by reason.
+        requests: how many requests were made to find the wire.
         tokens: the tokens spent; those of answers without usage are counted as the most that they may be.
         seconds: how long it took.
         is_interrupted: whether it was left early.
@@ -100,6 +101,7 @@ class Run:
         self.exchanges: list[Exchange] = []
         self.reference: list[Exchange] = []
         self.unasked: Counter[str] = Counter()
+        self.requests = 0
         self.tokens = 0
         self.seconds = 0.0
         self.is_interrupted = False
@@ -234,7 +236,7 @@ async def wire_of(make: Callable[[Wire], Endpoint], run: Run) -> Wire | None:
 
     Args:
         make: returns an endpoint of a wire.
-        run: counts the tokens.
+        run: counts requests and tokens.
     """
     (scenario,) = scenarios_at("quick", ["one"])
     ask = Ask(scenario=scenario.id, variant=scenario.variants[0], is_streamed=False)
@@ -242,6 +244,7 @@ async def wire_of(make: Callable[[Wire], Endpoint], run: Run) -> Wire | None:
         async with make(wire) as endpoint:
             exchange = await endpoint.ask(ask)
         run.tokens += tokens_spent(exchange)
+        run.requests += endpoint.n_requests
         if exchange.status is not None and exchange.status not in _NOT_THERE:
             return wire
     return None
