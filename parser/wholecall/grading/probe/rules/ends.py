@@ -18,6 +18,7 @@ from wholecall.grading.probe.rules.rule import (
     Hits,
     Rule,
 )
+from wholecall.grading.probe.rules.usage import IN_OUT, counts
 from wholecall.grading.probe.sight import Sight
 from wholecall.repairing.schema import END_WORDS
 
@@ -27,6 +28,8 @@ _CALLS: Mapping[str, frozenset[str]] = {
     "anthropic": frozenset({"tool_use"}),
     "responses": frozenset({"completed"}),
 }
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_NEARLY = 0.9  # of the limit, which servers count differently
 _STOP = frozenset({"stop", "end_turn", "stop_sequence"})
 _RESPONSE_WORDS = frozenset({"completed", "failed", "cancelled", "incomplete"})
 
@@ -94,12 +97,21 @@ def _closed_after_cut(sight: Sight) -> Hits:
     if wanted.arguments is None or not (_is_whole(sight, calls[-1]) or _is_claimed(calls[-1])):
         return [] if wanted.arguments is not None else None
     value = sight.value_of(calls[-1])
-    is_cut = is_shorter(wanted.arguments, value) and not _is_untouched(sight, calls[-1])
+    is_cut = (
+        is_shorter(wanted.arguments, value) and _is_at_limit(sight) and not _is_untouched(sight, calls[-1])
+    )
     return [Hit(calls[-1].last)] if is_cut else []
 
 
 def _is_claimed(call: CallSeen) -> bool:
     return call.value is not UNSET
+
+
+def _is_at_limit(sight: Sight) -> bool:
+    """Return whether the counts, if there are any, say that the limit was reached: else the model stopped itself."""
+    count = counts(sight).get(IN_OUT[sight.wire][1])
+    limits = [limit for name in _LIMITS if isinstance(limit := sight.exchange.request.get(name), int)]
+    return said_limit(sight) or not limits or not isinstance(count, int) or count >= _NEARLY * min(limits)
 
 
 def _is_untouched(sight: Sight, call: CallSeen) -> bool:
