@@ -186,11 +186,11 @@ def _probe(options: argparse.Namespace) -> int:
     if options.list:
         output.write(listing.text_of())
         return output.OK
-    if options.self_test:
-        return listing.self_test()
     if options.regrade is not None:
         return _regrade(options)
     try:
+        if options.self_test:
+            return listing.self_test(WIRES if options.wire == "auto" else [options.wire])
         return _run(options, _plan_of(options))
     except KeyTrouble as error:
         options.refuse(str(error))

@@ -1,13 +1,17 @@
-"""Lists of the probe: its scenarios with their costs, and its rules with the texts that they go back to."""
+"""Lists of the probe (scenarios with their costs, rules with their sources), and the results of its self-test."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from wholecall.cli import output
+from wholecall.grading.probe.exchange import Wire
 from wholecall.grading.probe.rules.table import ALL
 from wholecall.grading.probe.running import asks_of, cost_of
 from wholecall.grading.probe.scenarios import LEVELS, SCENARIOS, TRIES, Level, scenarios_at
+from wholecall.grading.probe.trial import Trial, trials
 
 SOURCES = {rule.id: f"{rule.source.title}, {rule.source.url}" for rule in ALL.values()}
 _WIDTH = 110
@@ -50,6 +54,24 @@ def _rules() -> Iterator[str]:
         yield from (" " * 39 + line for line in others)
 
 
-def self_test() -> int:
-    """Run the probe against servers with known faults, and return the exit code."""
-    raise NotImplementedError
+def self_test(wires: Sequence[Wire]) -> int:
+    """Run the probe against good servers and faulty ones, say what came of each, and return the exit code."""
+    count = wrong = 0
+    for trial in trials(wires):
+        count += 1
+        wrong += not trial.is_right
+        output.write(f"{_said(trial)}\n")
+        sys.stdout.flush()
+    output.write(f"{count - wrong} of {count} servers are judged as they should be\n")
+    return output.FOUND if wrong else output.OK
+
+
+def _said(trial: Trial) -> str:
+    """Return the result of a trial in a line."""
+    name = trial.fault or "good server"
+    head = f"{'ok   ' if trial.is_right else 'WRONG'} {trial.wire:16} {name:28}"
+    if trial.rule:
+        state = "found" if trial.is_right else f"not found; found: {', '.join(trial.found) or 'nothing'}"
+        return f"{head} {trial.rule} {state}"
+    what = [*trial.found, *trial.missed]
+    return f"{head} {trial.answers} answers, {'no finding' if not what else ', '.join(what)}"

@@ -104,11 +104,13 @@ class Endpoint:
         self._timeout = timeout
         self._http: Any = library_of(transport, None)
         self._headers = _headers(wire, secrets)
+        is_encrypted = urlsplit(url).scheme == "https"
         self._client: Any = self._http.AsyncClient(
             transport=transport,
             timeout=timeout,
             follow_redirects=False,
-            trust_env=urlsplit(url).scheme == "https",
+            trust_env=is_encrypted,
+            verify=is_encrypted,  # certificates take long to load, and plain http has none
         )
 
     def __repr__(self) -> str:
