@@ -45,8 +45,8 @@ def _fault(finding: Finding, report: Report, exchanges: Mapping[str, Exchange], 
         return
     exchange = exchanges[place.file]
     yield from ("", "The request:", "", *_fenced(command(exchange, report.about.endpoint), "sh"))
-    where = f"event {place.frame}" if place.frame else "the answer"
-    yield from ("", f"The answer ({answered(exchange)}), {where}:", "", *_fenced(excerpt(exchange, place)))
+    where = f", event {place.frame}" if place.frame else ""
+    yield from ("", f"The answer ({answered(exchange)}){where}:", "", *_fenced(excerpt(exchange, place)))
 
 
 def _fenced(text: str, kind: str = "text") -> Iterator[str]:

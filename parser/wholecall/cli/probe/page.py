@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from wholecall import __version__
 from wholecall.cli import pages
 from wholecall.cli.probe.evidence import answered, command, excerpt
-from wholecall.cli.probe.text import compared_said, head, held, rate_said
+from wholecall.cli.probe.text import caveat, compared_said, head, held, rate_said
 from wholecall.cli.report.page import element, safe
 from wholecall.cli.show import counted, printable
 from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding
@@ -109,6 +109,7 @@ def _model(report: Report) -> str:
     if not report.models:
         return _paragraph("No task of the model could be told.")
     tasks = element("ul", "".join(element("li", safe(rate_said(rate))) for rate in report.models))
+    tasks += _paragraph(caveat(report))
     other = report.reference
     if other is None:
         return tasks

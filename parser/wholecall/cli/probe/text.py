@@ -13,6 +13,7 @@ from wholecall.grading.probe.exchange import SEVERITIES, Finding
 from wholecall.grading.probe.results import Compared, Rate, Report
 
 _MOST_PLACES = 3
+_MANY = 40  # tries of a task, plain and streamed
 _K = "3"  # of the pass^k that is shown
 _SAID = {"worse": "worse", "better": "better", "not shown": "no difference shown"}
 
@@ -34,6 +35,8 @@ def text_of(report: Report, width: int) -> Iterator[str]:
         yield ""
         for rate in report.models:
             yield from wrapped(f"model    {rate_said(rate)}", width)
+        if shown := caveat(report):
+            yield from wrapped(f"         {shown}", width)
     yield from _referred(report, width)
     if report.open or report.unasked:
         yield ""
@@ -98,6 +101,16 @@ def places(finding: Finding, saved: str | None) -> list[str]:
     ]
     more = len(finding.evidence) - len(shown)
     return [*shown, f"and {more} more"] if more > 0 else shown
+
+
+def caveat(report: Report) -> str:
+    """Return how little a clean run of so few tries shows; empty where there were many, or no task was clean."""
+    clean = [rate for rate in report.models if rate.right == rate.of and rate.of < _MANY]
+    if not clean:
+        return ""
+    least = min(clean, key=lambda rate: rate.of)
+    shown = f"{least.right} right of {least.of} tries show a rate of {least.low:.0%} or more, and no better"
+    return f"({shown}; --tries 20 shows more)"
 
 
 def rate_said(rate: Rate) -> str:

@@ -39,7 +39,7 @@ def _key(request: dict[str, Any]) -> bytes:
 
 
 def _history(request: dict[str, Any]) -> list[Any]:
-    found = next((request[name] for name in _HISTORY if name in request), [])
+    found: Any = next((request[name] for name in _HISTORY if name in request), [])
     return found if isinstance(found, list) else []
 
 
