@@ -54,7 +54,7 @@ def test_pass_k_counts_draws(right: int, of: int, k: int, expected: float | None
 
 
 def test_f1_is_the_harmonic_mean() -> None:
-    """Eight calls of both, two of ours alone and two of theirs alone: precision and recall are 0.8, and so is F1."""
+    """Eight calls of both, two of ours alone and two of theirs alone: precision and recall are 0.8, and so is the score."""
     pairs = [(True, True)] * 8 + [(True, False)] * 2 + [(False, True)] * 2 + [(False, False)] * 5
 
     assert pytest.approx(0.8) == f1(pairs)

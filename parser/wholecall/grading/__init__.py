@@ -1,1 +1,3 @@
-"""Verdicts on others: endpoints that send calls, and clients that read them."""
+"""Grades of clients over published streams, and of servers over prepared requests."""
+
+_private = True

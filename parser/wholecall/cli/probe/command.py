@@ -258,7 +258,8 @@ class _Target(msgspec.Struct, frozen=True):
 
 
 def _plan_of(options: argparse.Namespace) -> _Plan:
-    if options.url is None or not options.model:
+    url, model = str(options.url or ""), str(options.model or "")
+    if not url or not model:
         options.refuse("a run needs URL and --model")
     if options.jobs > _MOST_JOBS:
         options.refuse(f"--jobs takes 1 to {_MOST_JOBS}")
@@ -266,8 +267,8 @@ def _plan_of(options: argparse.Namespace) -> _Plan:
         options.refuse("--reference-model and --reference-key-env go with --reference")
     wire: Wire | None = None if options.wire == "auto" else options.wire
     headers = tuple(header_from(text) for text in options.header)
-    endpoint = _target(options.url, options.model, wire, options.key_env, headers)
-    other = options.reference_model or options.model
+    endpoint = _target(url, model, wire, options.key_env, headers)
+    other = options.reference_model or model
     reference = (
         None
         if options.reference is None
@@ -291,12 +292,11 @@ def _target(
 
 def _extra(options: argparse.Namespace) -> dict[str, Any]:
     try:
-        extra = msgspec.json.decode(options.extra or "{}")
+        extra = msgspec.json.decode(options.extra or "{}", type=dict[str, Any])
     except msgspec.DecodeError:
-        extra = None
-    if not isinstance(extra, dict):
         options.refuse("--extra takes a JSON object")
-    return dict(extra)
+        raise  # never: it exits
+    return extra
 
 
 def _run(options: argparse.Namespace, plan: _Plan) -> int:

@@ -113,7 +113,7 @@ def _model(report: Report) -> str:
     other = report.reference
     if other is None:
         return tasks
-    agreed = "no calls to compare" if other.trigger_f1 is None else f"F1 {other.trigger_f1:.3f}"
+    agreed = "no calls to compare" if other.trigger_f1 is None else f"F score {other.trigger_f1:.3f}"
     said = (
         f"Reference: {other.about.endpoint}, model {other.about.model}. Agreement on whether to call: {agreed} over "
         f"{counted(other.pairs, 'request')}. All tasks: {compared_said(other.all)}."

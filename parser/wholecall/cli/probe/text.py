@@ -136,7 +136,7 @@ def _referred(report: Report, width: int) -> Iterator[str]:
     yield ""
     about = f"reference {other.about.endpoint} · model {other.about.model} · {other.about.wire}"
     yield from wrapped(printable(about), width)
-    agreed = "no calls to compare" if other.trigger_f1 is None else f"F1 {other.trigger_f1:.3f}"
+    agreed = "no calls to compare" if other.trigger_f1 is None else f"F score {other.trigger_f1:.3f}"
     yield from wrapped(
         f"   agreement on whether to call: {agreed} over {counted(other.pairs, 'request')}", width
     )

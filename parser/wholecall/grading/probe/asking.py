@@ -97,7 +97,9 @@ class Endpoint:
         cover: Cover | None = None,
         transport: Any = None,
     ) -> None:
-        self.url, self.model, self.wire = url, model, wire
+        self.url = url
+        self.model = model
+        self.wire: Wire = wire
         self.habits = Habits(extra=extra or {})
         self.n_requests = 0
         self._cover = Cover(secrets) if cover is None else cover
@@ -131,11 +133,12 @@ class Endpoint:
 
     async def ask(self, ask: Ask) -> Exchange:
         """Send a request, again if the server is busy or refuses a parameter, and return the last exchange."""
-        for busy in range(_PATIENCE + 1):
-            exchange = await self._taught(ask)
-            if exchange.status not in _BUSY or busy == _PATIENCE:
+        exchange = await self._taught(ask)
+        for _ in range(_PATIENCE):
+            if exchange.status not in _BUSY:
                 break
             await asyncio.sleep(_wait(exchange))
+            exchange = await self._taught(ask)
         return exchange
 
     async def _taught(self, ask: Ask) -> Exchange:
@@ -181,10 +184,7 @@ class Endpoint:
             "POST", target_of(self.url, self.wire), content=msgspec.json.encode(body), headers=self._headers
         ) as response:
             answer.begin(response)
-            async with aclosing(response.aiter_bytes()) as pieces:
-                async for piece in pieces:
-                    if not answer.take(time.monotonic() - began, piece):
-                        return
+            await answer.take_all(response, began)
 
 
 class _Answer:
@@ -204,8 +204,14 @@ class _Answer:
             name: response.headers[name] for name in HEADERS - {_CODING} if name in response.headers
         }
 
-    def take(self, at: float, piece: bytes) -> bool:
-        """Keep a piece, and return whether more are wanted."""
+    async def take_all(self, response: Any, began: float) -> None:
+        """Keep the pieces of a body until it ends, or no more are wanted."""
+        async with aclosing(response.aiter_bytes()) as pieces:
+            async for piece in pieces:
+                if not self._take(time.monotonic() - began, piece):
+                    return
+
+    def _take(self, at: float, piece: bytes) -> bool:
         self.chunks.append((at, piece))
         self._size += len(piece)
         if self._hangs_up and len(self.chunks) >= _HANG_UP_AFTER:

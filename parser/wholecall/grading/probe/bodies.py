@@ -178,9 +178,10 @@ def _anthropic(variant: Variant) -> dict[str, Any]:
     if variant.choice is not None:
         kinds = {"auto": "auto", "none": "none", "required": "any"}
         kind = kinds.get(variant.choice)
-        body["tool_choice"] = {"type": kind} if kind else {"type": "tool", "name": variant.choice}
+        choice: dict[str, Any] = {"type": kind} if kind else {"type": "tool", "name": variant.choice}
         if variant.parallel is not None:
-            body["tool_choice"]["disable_parallel_tool_use"] = not variant.parallel
+            choice["disable_parallel_tool_use"] = not variant.parallel
+        body["tool_choice"] = choice
     return body
 
 

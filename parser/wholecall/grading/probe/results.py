@@ -182,7 +182,7 @@ def report_of(
         more: further members of the report.
     """
     theirs = reference[2].models if reference else None
-    known = {
+    known: dict[str, Any] = {
         "requests": len(exchanges) + (len(reference[1]) if reference else 0),
         "tokens": sum(map(tokens_spent, [*exchanges, *(reference[1] if reference else ())])),
     }

@@ -1,4 +1,4 @@
-"""Statistics of few tries: pass^k, Wilson's interval of a rate, Newcombe's interval of a difference, F1.
+"""Statistics of few tries: pass^k, Wilson's interval of a rate, Newcombe's interval of a difference, the F score.
 
 Theory of operation. A probe asks a handful of times, where the textbook interval of a rate (plus and minus two standard
 errors) is wrong: after five successes of five it is a point. Wilson's score interval holds for small numbers, and
@@ -97,7 +97,7 @@ def newcombe(right: int, of: int, other_right: int, other_of: int) -> Interval:
 
 
 def f1(pairs: Iterable[tuple[bool, bool]]) -> float | None:
-    """Return the F1 score of the agreement on whether to call: the harmonic mean of precision and recall.
+    """Return the F score of the agreement on whether to call: the harmonic mean of precision and recall.
 
     Args:
         pairs: of each request, whether the endpoint called a tool and whether the reference did.
