@@ -35,7 +35,8 @@ MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 15, 10, 80
 GROUND = frozenset({"errors", "limits", "types", "discreet", "policy", "deltas"})
 # Public modules of which the code is in a room.
 PAGES = frozenset(
-    {"asgi", "encoders", "parse", "redacting", "replay", "serving", "timeline", "transport", "__main__"}
+    {"asgi", "encoders", "parse", "probe", "redacting", "replay", "serving", "timeline", "transport"}
+    | {"__main__"}
 )
 # Imports that the floors alone would allow, and that are forbidden all the same: readers of argument text know no wire,
 # and history sees finished turns only.

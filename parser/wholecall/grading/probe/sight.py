@@ -27,6 +27,7 @@ from wholecall.stream.parser import ToolCallParser
 _BOM = b"\xef\xbb\xbf"
 _FIELD = re.compile(rb"(?:data|event|id|retry)(?::|\Z)|:")
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+_PLAIN = re.compile(r"[^<>{}()\[\]|`]*")  # text without any sign that a call in text has
 _GOOD = 200
 _DONE = "[DONE]"
 
@@ -82,6 +83,7 @@ class Sight:
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
         self.wire = exchange.wire
+        self.memo: dict[str, Any] = {}  # what rules share
 
     @cached_property
     def is_answer(self) -> bool:
@@ -149,11 +151,20 @@ class Sight:
     @cached_property
     def noted(self) -> Noted:
         """What the parser notes and reads, with all its leniency."""
-        plain, reading = _parsed(self.body, self.wire, None), _parsed(self.body, self.wire, "auto")
+        plain = _parsed(self.body, self.wire, None)
+        said = self.answer.text + self.answer.reasoning if self.answer else ""
+        reading = plain if _PLAIN.fullmatch(said) else _parsed(self.body, self.wire, "auto")
         words = set(plain.turn.anomalies)
         for event in plain.events:
             words |= _words(event)
         return Noted(frozenset(words), reading.turn)
+
+    @cached_property
+    def written(self) -> list[str]:
+        """The names of offered tools of which a call stands in the visible text, marked up or as bare JSON."""
+        read = [call.name for call in self.noted.turn.calls if "from_text" in call.flags]
+        bare = _bare_calls(self.answer.text) if self.answer else []
+        return [name for name in (*read, *bare) if name in self.tools]
 
     @cached_property
     def tools(self) -> dict[str, dict[str, Any]]:
@@ -199,6 +210,15 @@ def _words(event: Event[Any]) -> set[str]:
     words = {*getattr(event, "flags", ()), *(edit.kind for edit in getattr(event, "edits", ()))}
     reason = getattr(event, "reason", None)
     return words | ({reason} if isinstance(reason, str) else set())
+
+
+def _bare_calls(text: str) -> list[str]:
+    """Return the names of calls where a text is nothing but their JSON, perhaps in a fence."""
+    inner = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
+    value = _decoded(inner)
+    found = [value] if isinstance(value, dict) else objects(value)
+    inner_calls = [member(each, "function") or each for each in found]
+    return [str(each.get("name")) for each in inner_calls if "arguments" in each or "parameters" in each]
 
 
 def _decoded(text: str) -> Any:

@@ -211,7 +211,7 @@ def _groups(looked: Sequence[Looked]) -> Iterable[tuple[list[Looked], list[Looke
     found: dict[tuple[str, str], tuple[list[Looked], list[Looked]]] = {}
     for each in sorted(looked, key=lambda each: each.sight.exchange.attempt):
         exchange = each.sight.exchange
-        if each.sight.is_answer and not each.sight.is_error:
+        if each.sight.is_answer and each.sight.answer is not None and not each.sight.is_error:
             ways = found.setdefault((exchange.wire, task_of(exchange)), ([], []))
             ways[exchange.is_streamed].append(each)
     return found.values()

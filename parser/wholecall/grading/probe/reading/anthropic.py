@@ -47,7 +47,7 @@ def _start(answer: Answer, frame: int, value: dict[str, Any]) -> None:
     known = _block(answer, position)
     if known is not None:
         known.again = frame
-    answer.blocks.append(BlockSeen(position, str(block.get("type", "")), frame))
+    answer.blocks.append(BlockSeen(position, str(block.get("type", "")), opened=frame))
     say(answer.texts, frame, block.get("text"))
     if block.get("type") == "tool_use":
         answer.calls.append(_used(frame, position, block))

@@ -96,6 +96,7 @@ class BlockSeen(msgspec.Struct, eq=False):
 
     position: Any
     kind: str = ""
+    id: Any = UNSET
     opened: int | None = None
     closed: int | None = None
     again: int | None = None
@@ -151,6 +152,11 @@ class Answer(msgspec.Struct, eq=False):
     def reasoning(self) -> str:
         """The reasoning."""
         return "".join(value for _, value in self.reasonings)
+
+
+def word(value: object) -> str:
+    """Return a value that is a text; an empty text for any other."""
+    return value if isinstance(value, str) else ""
 
 
 def objects(value: object) -> list[dict[str, Any]]:

@@ -57,7 +57,9 @@ def _response(answer: Answer, frame: int, response: dict[str, Any], word: str) -
 
 
 def _same_call(answer: Answer, item: dict[str, Any]) -> CallSeen | None:
-    return next((call for call in answer.calls if call.id and call.id == item.get("call_id")), None)
+    by_item = (call for call in answer.calls if any(label.value == item.get("id") for label in call.item_ids))
+    by_call = (call for call in answer.calls if call.id and call.id == item.get("call_id"))
+    return next(by_item, None) or next(by_call, None)
 
 
 def _reason(response: dict[str, Any], word: str) -> str:
@@ -70,13 +72,13 @@ def _item(answer: Answer, frame: int, value: dict[str, Any], *, is_done: bool) -
     item, position = member(value, "item"), value.get("output_index", UNSET)
     block = _block(answer, position)
     if block is None:
-        block = BlockSeen(position, str(item.get("type", "")))
+        block = BlockSeen(position, str(item.get("type", "")), item.get("id", UNSET))
         answer.blocks.append(block)
     if is_done:
         block.closed = frame
     elif block.opened is None:
         block.opened = frame
-    else:
+    elif item.get("id", UNSET) != block.id:
         block.again = frame
     if item.get("type") == "function_call":
         answer.contents.append(frame)

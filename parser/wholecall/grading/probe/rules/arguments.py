@@ -108,8 +108,10 @@ def _repeated(sight: Sight) -> Hits:
 def _again(call: CallSeen) -> int | None:
     """Return the frame with the whole text again, or with the piece before it again where the text is broken."""
     pieces = _pieces(call)
-    if _is_exact(call) or _grows(call):
+    if _is_exact(call) or _grows(call) or _is_placeholder(call):
         return None
+    if any(edit.kind == "duplicate_object" for edit in parse_arguments(call.text).edits):
+        return pieces[-1].frame
     before = ""
     for piece in pieces:
         if piece.value == before and json_state(before) == "complete":
@@ -145,8 +147,12 @@ def _placeholder(sight: Sight) -> Hits:
 
 def _is_placeholder(call: CallSeen) -> bool:
     texts = [piece.value for piece in _pieces(call)]
-    ends = {texts[0].strip(), texts[-1].strip()} if len(texts) > 1 else set()
-    return "{}" in ends and not _is_exact(call)
+    if len(texts) < 2:
+        return False
+    rests = ((texts[0], texts[1:]), (texts[-1], texts[:-1]))
+    return any(
+        end.strip() == "{}" and parse_arguments("".join(rest)).status == "exact" for end, rest in rests
+    )
 
 
 def _surrogate(sight: Sight) -> Hits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wholecall.calls.parse import json_state
-from wholecall.grading.probe.reading.model import UNSET, CallSeen, Label, objects
+from wholecall.grading.probe.reading.model import UNSET, CallSeen, Label, objects, word
 from wholecall.grading.probe.rules.asking import is_shorter
 from wholecall.grading.probe.rules.rule import (
     ANTHROPIC,
@@ -36,7 +36,7 @@ _RESPONSE_WORDS = frozenset({"completed", "failed", "cancelled", "incomplete"})
 
 def said_limit(sight: Sight) -> bool:
     """Return whether the answer says that it was cut at a limit."""
-    return sight.answer is not None and any(label.value in _LIMIT for label in sight.answer.reasons)
+    return sight.answer is not None and any(word(label.value) in _LIMIT for label in sight.answer.reasons)
 
 
 def _reasons(sight: Sight) -> list[Label]:
@@ -73,14 +73,16 @@ def _reason_word(sight: Sight) -> Hits:
 def _not_calls(sight: Sight) -> Hits:
     if sight.answer is None or not sight.answer.calls or not _reasons(sight):
         return None
-    return [Hit(label.frame) for label in _reasons(sight)[-1:] if label.value in _STOP]
+    return [Hit(label.frame) for label in _reasons(sight)[-1:] if word(label.value) in _STOP]
 
 
 def _without_call(sight: Sight) -> Hits:
     if sight.answer is None or not _reasons(sight):
         return None
+    if sight.answer.strays:
+        return None  # calls may be among the content that nothing opened
     last = _reasons(sight)[-1]
-    return [Hit(last.frame)] if last.value in _CALLS[sight.wire] and not sight.answer.calls else []
+    return [Hit(last.frame)] if word(last.value) in _CALLS[sight.wire] and not sight.answer.calls else []
 
 
 def _is_whole(sight: Sight, call: CallSeen) -> bool:
@@ -171,8 +173,8 @@ def _status(sight: Sight) -> Hits:
     if sight.answer is None or sight.answer.final is None or sight.answer.is_whole:
         return None
     frame, response = sight.answer.final
-    word = _reasons(sight)[-1].value.partition(".")[0] if _reasons(sight) else ""
-    return [] if response.get("status") == word else [Hit(frame)]
+    end = word(_reasons(sight)[-1].value).partition(".")[0] if _reasons(sight) else ""
+    return [] if response.get("status") == end else [Hit(frame)]
 
 
 RULES = (
@@ -205,6 +207,7 @@ RULES = (
         severity="major",
         source=CHAT_STREAM,
         check=_reason_missing,
+        wires=("chat-completions", "anthropic"),
         quirks=(45, 46),
         says="The answer has no reason why it ended.",
     ),

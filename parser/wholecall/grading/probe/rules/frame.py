@@ -40,7 +40,7 @@ def _content_type(sight: Sight) -> Hits:
 
 
 def _stream_ignored(sight: Sight) -> Hits:
-    if not sight.exchange.is_streamed or not sight.body:
+    if not sight.exchange.is_streamed or not sight.body or sight.is_error:
         return None
     return [] if sight.is_sse else [Hit()]
 
@@ -52,7 +52,7 @@ def _stream_unasked(sight: Sight) -> Hits:
 
 
 def _empty(sight: Sight) -> Hits:
-    is_empty = not sight.frames if sight.is_sse else not sight.body.strip()
+    is_empty = b"data" not in sight.body if sight.is_sse else not sight.body.strip()
     return [Hit()] if is_empty else []
 
 
@@ -115,7 +115,7 @@ def _event_name(sight: Sight) -> Hits:
 
 
 def _done_missing(sight: Sight) -> Hits:
-    if not sight.frames or sight.is_error:
+    if not sight.frames or sight.answer is None or sight.is_error:
         return None
     return [] if any(frame.is_done for frame in sight.frames) else [Hit(len(sight.frames))]
 

@@ -112,7 +112,12 @@ def _type_word(sight: Sight) -> Hits:
     calls = [call for call in _calls(sight) if _texts(call.types)]
     if not calls:
         return None
-    return [Hit(label.frame) for call in calls for label in _texts(call.types) if label.value != "function"]
+    return [
+        Hit(label.frame)
+        for call in calls
+        for label in _texts(call.types)
+        if label.value not in {"function", "custom"}
+    ]
 
 
 def _index_missing(sight: Sight) -> Hits:
@@ -295,7 +300,7 @@ RULES = (
         check=_type_word,
         quirks=(92,),
         wires=CHAT_ONLY,
-        says="The type of a call is not function.",
+        says="The type of a call is no word of the wire.",
     ),
     Rule(
         id="labels.index-missing",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.grading.probe.rules.rule import CALLING, CHAT, Hit, Hits, Rule
 from wholecall.grading.probe.sight import Sight
 from wholecall.stream.shells.leaks import leak_in
@@ -27,22 +26,14 @@ def _call_in_text(sight: Sight) -> Hits:
         return None
     if sight.answer.calls:
         return []
-    found = leak_in(sight.answer.text) or [call for call in _written(sight) if call.name in sight.tools]
-    return [Hit(_first(sight))] if found else []
-
-
-def _written(sight: Sight) -> list[ToolCall | ToolCallDropped]:
-    """Return the calls that the parser reads from text, in addition to the wire's."""
-    turn = sight.noted.turn
-    known = {call.id for call in sight.answer.calls} if sight.answer else set()
-    found: list[ToolCall | ToolCallDropped] = [call for call in turn.calls if "from_text" in call.flags]
-    return found + [call for call in turn.dropped if call.id not in known and call.reason == "told_twice"]
+    return [Hit(_first(sight))] if leak_in(sight.answer.text) or sight.written else []
 
 
 def _told_twice(sight: Sight) -> Hits:
     if sight.answer is None or not sight.answer.calls or not _has_text(sight):
         return None
-    return [Hit(_first(sight))] if leak_in(sight.answer.text) or _written(sight) else []
+    is_twice = any(call.reason == "told_twice" for call in sight.noted.turn.dropped)
+    return [Hit(_first(sight))] if is_twice or leak_in(sight.answer.text) or sight.written else []
 
 
 def _call_in_reasoning(sight: Sight) -> Hits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wholecall.calls.tools.schema import schema_check
-from wholecall.grading.probe.reading.model import UNSET, member, objects
+from wholecall.grading.probe.reading.model import UNSET, member, objects, word
 from wholecall.grading.probe.rules.ends import said_limit
 from wholecall.grading.probe.rules.rule import CALLING, ERRORS, HTTP, Hit, Hits, Rule
 from wholecall.grading.probe.sight import Sight
@@ -30,20 +30,28 @@ def _named(sight: Sight) -> object:
 
 def _names(sight: Sight) -> list[str]:
     """Return the names of the calls, in whatever form the parser finds them."""
-    turn = sight.noted.turn
-    return [*(call.name for call in turn.calls), *(call.name or "" for call in turn.dropped)]
+    turn, strict = sight.noted.turn, sight.answer.calls if sight.answer else []
+    read = [*(call.name for call in turn.calls), *(call.name or "" for call in turn.dropped)]
+    return read or [call.name for call in strict] or sight.written
+
+
+def _is_over(sight: Sight) -> bool:
+    """Return whether the answer could be read to an end that is no cut, so that a call that is not there was not sent."""
+    return bool(sight.answer and sight.answer.reasons) and not sight.is_error and not said_limit(sight)
 
 
 def _required(sight: Sight) -> Hits:
-    if _choice(sight) != "required" or sight.is_error or said_limit(sight):
+    if _choice(sight) != "required" or not _is_over(sight):
         return None
     return [] if _names(sight) else [Hit()]
 
 
 def _named_ignored(sight: Sight) -> Hits:
-    if _choice(sight) != "named" or sight.is_error or said_limit(sight):
+    if _choice(sight) != "named" or not _is_over(sight):
         return None
     names = _names(sight)
+    if any(name not in sight.tools for name in names):
+        return None  # the rules of labels tell why
     return [] if names and all(name == _named(sight) for name in names) else [Hit()]
 
 
@@ -76,7 +84,7 @@ def _strict(sight: Sight) -> Hits:
 def _strict_names(sight: Sight) -> set[Any]:
     tools = objects(sight.exchange.request.get("tools"))
     inner = [member(tool, "function") or tool for tool in tools]
-    return {tool.get("name") for tool in inner if tool.get("strict") is True}
+    return {word(tool.get("name")) for tool in inner if tool.get("strict") is True}
 
 
 def _is_fit(value: Any, schema: dict[str, Any]) -> bool:

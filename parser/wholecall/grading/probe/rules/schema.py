@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, Union
 
-from wholecall.grading.probe.reading.model import UNSET, member, objects
+from wholecall.grading.probe.reading.model import member, objects, word
 from wholecall.grading.probe.rules.rule import (
     BLOCKS,
     CHAT_ONLY,
@@ -85,8 +85,12 @@ def _member_flaws(given: Any, wanted: Member, path: str) -> Iterator[Flaw]:
 
 def _found(sight: Sight) -> list[tuple[int, Flaw]] | None:
     """Return the flaws of an answer with their frames; None where there is nothing to compare."""
-    if sight.is_error:
-        return None
+    if "schema" not in sight.memo:
+        sight.memo["schema"] = None if sight.is_error else _all_flaws(sight)
+    return sight.memo["schema"]
+
+
+def _all_flaws(sight: Sight) -> list[tuple[int, Flaw]] | None:
     if isinstance(sight.whole, dict):
         return [(0, flaw) for flaw in flaws(sight.whole, BODIES[sight.wire])]
     asked = CHUNK if sight.wire == "chat-completions" else EVENTS
@@ -149,7 +153,7 @@ def _whole_object(sight: Sight) -> Hits:
 
 def _unknown_event(sight: Sight) -> Hits:
     values = [frame for frame in sight.frames if isinstance(frame.value, dict)]
-    kinds = [(frame.number, frame.value.get("type", UNSET)) for frame in values]
+    kinds = [(frame.number, word(frame.value.get("type"))) for frame in values]
     if not kinds:
         return None
     return [Hit(number) for number, kind in kinds if kind not in EVENTS.of and kind not in _PLAIN_EVENTS]

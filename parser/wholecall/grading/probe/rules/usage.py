@@ -75,7 +75,8 @@ def _place(sight: Sight) -> Hits:
     last = sight.answer.usages[-1].frame
     value = sight.frames[last - 1].value
     is_alone = not objects(value.get("choices"))
-    is_late = all(frame.is_done for frame in sight.frames[last:])
+    end = next((frame.number for frame in sight.frames if frame.is_done), len(sight.frames))
+    is_late = all(frame.is_done for frame in sight.frames[last:end])
     return [] if is_alone and is_late else [Hit(last)]
 
 

@@ -8,6 +8,7 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
+from wholecall.calls.parse import json_state
 from wholecall.grading.probe.reading.model import member, objects
 from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload
 from wholecall.grading.probe.selftest.script import Script, token
@@ -81,7 +82,7 @@ def _no_type(entry: Payload, _random: Random) -> None:
 
 
 def _object(entry: Payload, _random: Random) -> None:
-    entry["function"]["arguments"] = json.loads(entry["function"]["arguments"] or "{}")
+    entry["function"]["arguments"] = _read(entry["function"]["arguments"])
 
 
 def _one_id(script: Script, _random: Random) -> None:
@@ -132,12 +133,17 @@ def _late_name(found: list[Payload], _random: Random) -> None:
         call[-1]["function"]["name"] = call[0]["function"].pop("name")
 
 
+def _read(text: str) -> Any:
+    """Return the object of an argument text; of a cut one the text."""
+    return json.loads(text) if json_state(text) == "complete" else text
+
+
 def _object_at_end(found: list[Payload], _random: Random) -> None:
     for call in _of_calls(found):
         text = "".join(entry["function"]["arguments"] for entry in call)
         for entry in call:
             del entry["function"]["arguments"]
-        call[-1]["function"]["arguments"] = json.loads(text)
+        call[-1]["function"]["arguments"] = _read(text)
 
 
 def _snapshots(found: list[Payload], _random: Random) -> None:
@@ -149,12 +155,7 @@ def _snapshots(found: list[Payload], _random: Random) -> None:
 
 def _again(found: list[Payload], _random: Random) -> None:
     for call in _of_calls(found):
-        last = call[-1]["function"]
         text = "".join(entry["function"]["arguments"] for entry in call)
-        call[0]["function"]["arguments"], last["arguments"] = (
-            call[0]["function"]["arguments"],
-            last["arguments"],
-        )
         call[-1]["function"]["arguments"] += text
 
 

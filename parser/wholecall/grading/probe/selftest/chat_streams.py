@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from wholecall.calls.parse import parse_arguments
 from wholecall.discreet import compact
 from wholecall.grading.probe.reading.model import member, objects
 from wholecall.grading.probe.selftest.chat import body as whole_body
@@ -21,9 +22,17 @@ def closed(script: Script, random: Random) -> None:
     """Close the brackets of a cut call, and call it finished."""
     if script.ended == "length":
         call = script.calls[-1]
-        call.text = call.text.rpartition("\\")[0] or call.text
-        call.text += '"}' if call.text.count('"') % 2 else "}"
+        call.text = _closed(call.text)
         call.pieces, call.is_whole, script.ended = cut_up(call.text, random), True, "calls"
+
+
+def _closed(text: str) -> str:
+    """Return the longest beginning of a cut text that closers make an object, with them."""
+    for end in range(len(text), 0, -1):
+        for closers in ('"}', "}"):
+            if parse_arguments(text[:end] + closers).status == "exact":
+                return text[:end] + closers
+    return "{}"
 
 
 def unsaid(script: Script, _random: Random) -> None:

@@ -6,8 +6,9 @@ same kinds without prompts, so that the judge can be tested alone, without a net
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from random import Random
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from wholecall.grading.probe.exchange import Asked, AskedCall, Exchange, Wire
@@ -41,7 +42,7 @@ class Scene(NamedTuple):
 
     id: str
     asked: Asked
-    more: dict[str, Any] = {}
+    more: Mapping[str, Any] = MappingProxyType({})
     variant: str = ""
 
 
@@ -126,7 +127,9 @@ def _request(wire: Wire, scene: Scene, *, is_streamed: bool) -> dict[str, Any]:
     return request
 
 
-def exchanges(wire: Wire, *, fault: str | None = None, seed: int = 0, tries: int = 1) -> Iterator[Exchange]:
+def exchanges(
+    wire: Wire, *, fault: str | None = None, seed: int = 0, tries: int = 1, only: Collection[str] = ()
+) -> Iterator[Exchange]:
     """Yield the exchanges of all scenes with a good server, or one with a fault, plain and streamed.
 
     Args:
@@ -134,8 +137,9 @@ def exchanges(wire: Wire, *, fault: str | None = None, seed: int = 0, tries: int
         fault: the name of a fault of the wire; None for a good server.
         seed: decides names, texts, ids and cuts.
         tries: how often each request is made.
+        only: the scenarios to take; none for all.
     """
-    found = scenes(wire, Random(f"{seed} {wire}"))
+    found = [each for each in scenes(wire, Random(f"{seed} {wire}")) if not only or each.id in only]  # noqa: S311 - a repeatable one
     for attempt in range(1, tries + 1):
         for scene in found:
             for is_streamed in (False, True):

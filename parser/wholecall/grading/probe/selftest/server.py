@@ -63,7 +63,7 @@ def respond(
         KeyError: there is no such fault.
     """
     flawed = _GOOD if fault is None else FAULTS[fault]
-    random = Random(f"{seed} {fault} {compact(request)}")
+    random = Random(f"{seed} {fault} {compact(request)}")  # noqa: S311 - a repeatable one
     script = script_of(request, asked, wire, random)
     if flawed.script is not None:
         flawed.script(script, random)

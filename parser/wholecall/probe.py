@@ -1,0 +1,28 @@
+"""Judge the answers of an endpoint, without I/O: faults of the wire, what the model did, what could not be told."""
+
+from __future__ import annotations
+
+from wholecall.grading.probe.exchange import (
+    Asked,
+    AskedCall,
+    Evidence,
+    Exchange,
+    Finding,
+    exchange_of,
+    recording_of,
+)
+from wholecall.grading.probe.verdict import ModelRate, Verdict, grade, judge
+
+__all__ = [
+    "Asked",
+    "AskedCall",
+    "Evidence",
+    "Exchange",
+    "Finding",
+    "ModelRate",
+    "Verdict",
+    "exchange_of",
+    "grade",
+    "judge",
+    "recording_of",
+]
