@@ -229,6 +229,7 @@ def _numbers(name: str, a: str, b: str, values: dict[str, float]) -> Variant:
 
 
 _ONE_OF_TWO = "Call the tool echo with the text red, and the tool echo with the text blue."
+_EITHER = Asked(calls=(_echo("red"), _echo("blue")))  # one of them, whichever
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario("one", "quick", "one obvious call", (_variant("", _TIDE),)),
     Scenario(
@@ -366,7 +367,7 @@ SCENARIOS: tuple[Scenario, ...] = (
             ),
             Variant(name="none", prompt=_exactly(_TIDE), asked=_TEXT, choice="none"),
             Variant(name="auto", prompt=_exactly(_TIDE), asked=_calls(_echo(_TIDE)), choice="auto"),
-            Variant(name="parallel-off", prompt=_ONE_OF_TWO, asked=Asked(), choice="auto", parallel=False),
+            Variant(name="parallel-off", prompt=_ONE_OF_TWO, asked=_EITHER, choice="auto", parallel=False),
             Variant(name="strict", prompt=_exactly(_TIDE), asked=_calls(_echo(_TIDE)), strict=True),
         ),
     ),
