@@ -159,6 +159,7 @@ class TestOneHost:
         found = written(capsys.readouterr())
 
         assert (2, 0) == (code, asked)
+        assert "open.redirected" in found["stdout"]
         assert [] == [place for place, text in found.items() if CANARY in text]
 
     @pytest.mark.parametrize(

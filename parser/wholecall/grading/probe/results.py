@@ -7,17 +7,18 @@ findings name frames of files. The JSON has a version, `schema`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Optional
 
 import msgspec
 
 from wholecall.grading.probe.asking import tokens_spent, turn_of
-from wholecall.grading.probe.exchange import SEVERITIES, Exchange, Finding, Severity
+from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding, Severity
 from wholecall.grading.probe.statistics import f1, newcombe, pass_k, wilson
 from wholecall.grading.probe.verdict import ModelRate, Verdict
 
 SCHEMA = 1
+_MOST_EVIDENCE = 10
 DRAWS = (1, 3, 5)  # the k of pass^k
 Difference = Literal["worse", "better", "not shown"]
 
@@ -112,7 +113,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         schema: the version of this form.
         about: what was probed.
-        answers: how many exchanges of the endpoint were judged.
+        answers: how many answers of the endpoint could be judged.
         requests: how many requests were made, with those of a reference and those that were made again.
         tokens: how many tokens they cost; where an answer has no usage, the most that it may have cost.
         seconds: how long it took.
@@ -160,7 +161,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_told(self) -> bool:
         """Whether any answer could be judged at all."""
-        return self.answers > sum(one.count for one in self.open)
+        return self.answers > 0
 
 
 def report_of(
@@ -188,17 +189,39 @@ def report_of(
     }
     return Report(
         about=about,
-        answers=len(exchanges),
+        answers=sum(map(_is_answer, exchanges)),
         severities=_severities(verdict.findings),
         held=verdict.held,
         failed=verdict.failed,
         not_seen=verdict.not_seen,
         findings=verdict.findings,
         models=tuple(_rate(rate, purposes, theirs) for rate in verdict.models),
-        open=verdict.open,
+        open=(*verdict.open, *_redirected(exchanges)),
         reference=_referred(exchanges, verdict, *reference) if reference else None,
         **(known | more),
     )
+
+
+def _is_answer(exchange: Exchange) -> bool:
+    """Return whether an exchange is a whole answer, or the refusal that was asked for."""
+    status = exchange.status or 0
+    is_refusal = exchange.asked.outcome == "refusal" and 400 <= status < 500
+    return exchange.ended in {"closed", "hung_up"} and (200 <= status < 300 or is_refusal)
+
+
+def _redirected(exchanges: Sequence[Exchange]) -> Iterator[Finding]:
+    """Yield the finding about redirects, which are not followed, and of which no rule is."""
+    found = [Evidence(one.file) for one in exchanges if 300 <= (one.status or 0) < 400]
+    if found:
+        yield Finding(
+            rule="open.redirected",
+            severity="note",
+            kind="open",
+            says="The server redirects to another address; redirects are not followed.",
+            count=len(found),
+            of=len(exchanges),
+            evidence=tuple(found[:_MOST_EVIDENCE]),
+        )
 
 
 def _severities(findings: Iterable[Finding]) -> dict[str, int]:
