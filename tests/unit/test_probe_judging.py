@@ -18,7 +18,7 @@ from wholecall.grading.probe.rules.words import EXPLAINED, RULE_OF_WORD
 from wholecall.grading.probe.selftest.faults import FAULTS
 from wholecall.grading.probe.selftest.scenes import exchanges
 from wholecall.probe import Asked, AskedCall, Exchange, exchange_of, grade, judge, recording_of
-from wholecall.recordings import Recorder, read, write
+from wholecall.recordings import Recorder, Recording, read, write
 
 SECRET = "canary-5f1e9c"
 CANARIES = (SECRET, SECRET.encode().hex())
@@ -83,6 +83,13 @@ def test_what_could_not_be_told_is_open(members: dict[str, Any], rule: str) -> N
     cut = changed(first(fault="id-missing"), **members)
 
     assert [("open", rule)] == kinds(changed(cut, chunks=error) if "ended" not in members else cut)
+
+
+def test_an_answer_that_was_cut_early_is_open() -> None:
+    """Where the token limit came before the call was whole, and the answer says so, the model cannot be judged."""
+    cut = first(scene="cut")
+
+    assert [("open", "open.cut")] == kinds(changed(cut, asked=Asked(outcome="calls", calls=cut.asked.calls)))
 
 
 def test_an_answer_that_was_hung_up_says_nothing() -> None:
@@ -184,10 +191,7 @@ def test_other_recordings_are_refused() -> None:
             exchange_of(recording)
 
 
-def _read(file: io.BytesIO) -> Any:
-    from wholecall.recordings.model import Recording  # noqa: PLC0415
-    from wholecall.recordings.own import read_own  # noqa: F401, PLC0415 - the form is there
-
+def _read(file: io.BytesIO) -> Recording:
     return Recording(name="plain.jsonl", chunks=iter([(None, file.getvalue())]))
 
 

@@ -9,7 +9,7 @@ answer: they name a rule and point at frames of a file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Union
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -220,7 +220,7 @@ def exchange_of(recording: Recording) -> Exchange:
         raise BadRecording(
             f"{recording.name}: version {sidecar.version} of the probe's data is not known here"
         )
-    known: dict[str, Union[Any, Mapping[str, str]]] = {
+    known: dict[str, Any] = {
         name: getattr(sidecar, name) for name in _Sidecar.__struct_fields__ if name != "version"
     }
     file = recording.name.replace("\\", "/").rpartition("/")[2]

@@ -154,7 +154,7 @@ class Sight:
         plain = _parsed(self.body, self.wire, None)
         said = self.answer.text + self.answer.reasoning if self.answer else ""
         reading = plain if _PLAIN.fullmatch(said) else _parsed(self.body, self.wire, "auto")
-        words = set(plain.turn.anomalies)
+        words: set[str] = set(plain.turn.anomalies)
         for event in plain.events:
             words |= _words(event)
         return Noted(frozenset(words), reading.turn)

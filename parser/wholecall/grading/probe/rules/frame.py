@@ -80,7 +80,13 @@ def _bom_inside(sight: Sight) -> Hits:
 def _line_ends(sight: Sight) -> Hits:
     if not sight.ends:
         return None
-    return [Hit(0, "only CR")] if sight.ends == {b"\r"} else [Hit(0, "mixed")] if len(sight.ends) > 1 else []
+    return (
+        [Hit(0, "only CR")]
+        if sight.ends == frozenset({b"\r"})
+        else [Hit(0, "mixed")]
+        if len(sight.ends) > 1
+        else []
+    )
 
 
 def _grammar(sight: Sight) -> Hits:
@@ -90,11 +96,30 @@ def _grammar(sight: Sight) -> Hits:
     return [Hit()] if not all(is_field(line.removeprefix(_BOM)) for line in lines) else []
 
 
-def _last_event(sight: Sight) -> Hits:
-    if not sight.frames and not sight.lines:
+def _rest(sight: Sight) -> list[bytes] | None:
+    """Return the lines after the last blank line that belong to an event; None where there is no stream."""
+    if not sight.lines:
         return None
-    rest = sight.lines[-1:] + sight.lines[-2:-1]
-    return [Hit(len(sight.frames))] if any(line and not line.startswith(b":") for line in rest) else []
+    rest = sight.lines[-2:] if sight.lines[-1] == b"" else sight.lines[-1:]
+    return [line for line in rest if line and not line.startswith(b":")]
+
+
+def _is_done(line: bytes) -> bool:
+    return line.removeprefix(b"data:").strip() == b"[DONE]"
+
+
+def _last_event(sight: Sight) -> Hits:
+    rest = _rest(sight)
+    if rest is None:
+        return None
+    return [Hit(len(sight.frames))] if rest and not any(map(_is_done, rest)) else []
+
+
+def _done_unterminated(sight: Sight) -> Hits:
+    rest = _rest(sight)
+    if rest is None:
+        return None
+    return [Hit(len(sight.frames))] if any(map(_is_done, rest)) else []
 
 
 def _json(sight: Sight) -> Hits:
@@ -117,7 +142,8 @@ def _event_name(sight: Sight) -> Hits:
 def _done_missing(sight: Sight) -> Hits:
     if not sight.frames or sight.answer is None or sight.is_error:
         return None
-    return [] if any(frame.is_done for frame in sight.frames) else [Hit(len(sight.frames))]
+    is_there = any(frame.is_done for frame in sight.frames) or any(map(_is_done, _rest(sight) or []))
+    return [] if is_there else [Hit(len(sight.frames))]
 
 
 def _ended_at(sight: Sight) -> int | None:
@@ -250,6 +276,15 @@ RULES = (
         check=_last_event,
         quirks=(55,),
         says="The last event has no blank line after it: standard readers discard it.",
+    ),
+    Rule(
+        id="frame.done-unterminated",
+        severity="minor",
+        source=EVENTS,
+        check=_done_unterminated,
+        quirks=(55,),
+        wires=CHAT_ONLY,
+        says="[DONE] has no blank line after it: standard readers discard it, and wait for the end.",
     ),
     Rule(
         id="frame.json",

@@ -18,9 +18,9 @@ UNTOLD = frozenset({401, 402, 403, 404, 407, 408, 425, 429})
 def _choice(sight: Sight) -> str:
     """Return the choice of tools in one word; `named` for one tool."""
     choice = sight.exchange.request.get("tool_choice", "auto")
-    word = choice.get("type") if isinstance(choice, dict) else choice
+    said = choice.get("type") if isinstance(choice, dict) else choice
     words = {"any": "required", "tool": "named", "function": "named"}
-    return words.get(word, word) if isinstance(word, str) else "auto"
+    return words.get(said, said) if isinstance(said, str) else "auto"
 
 
 def _named(sight: Sight) -> object:

@@ -26,7 +26,6 @@ _PLAIN_EVENTS = frozenset(
         *("message_stop", "ping", "error"),
     }
 )
-_FRAGMENTS = {"delta": (str,), "arguments": (str,)}
 # Members of the published chunk; others are noted.
 _HEAD = frozenset(
     {
@@ -87,7 +86,8 @@ def _found(sight: Sight) -> list[tuple[int, Flaw]] | None:
     """Return the flaws of an answer with their frames; None where there is nothing to compare."""
     if "schema" not in sight.memo:
         sight.memo["schema"] = None if sight.is_error else _all_flaws(sight)
-    return sight.memo["schema"]
+    found: list[tuple[int, Flaw]] | None = sight.memo["schema"]
+    return found
 
 
 def _all_flaws(sight: Sight) -> list[tuple[int, Flaw]] | None:

@@ -50,6 +50,7 @@ RULE_OF_WORD: Mapping[str, str] = {
 _UNREAD = frozenset({"frame.grammar", "frame.utf8", "frame.bom-inside", "frame.json"})
 EXPLAINED: Mapping[str, frozenset[str]] = {
     "id_generated": frozenset({"labels.id-null", "labels.id-type", "labels.id-twice"}),
+    "reason_without_call": frozenset({"ends.block-unopened"}),
     "bound_by_order": frozenset({"labels.index-reused", "labels.index-churn"}),
     "late_fragment": frozenset({"ends.late-content", "ends.reason-twice", "frame.after-end"}),
     "conflicting_arguments": frozenset({"arguments.several", "arguments.repeated", "labels.index-reused"}),

@@ -8,7 +8,7 @@ from typing import Any
 
 from wholecall.discreet import compact
 from wholecall.grading.probe.reading.model import member, objects
-from wholecall.grading.probe.selftest.chat_streams import (
+from wholecall.grading.probe.selftest.ends import (
     bodiless,
     broken_utf8,
     closed,

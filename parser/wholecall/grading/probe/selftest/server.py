@@ -156,7 +156,7 @@ class SelfTestServer:
 
     def reply(self, path: str, body: bytes) -> Reply:
         """Return the answer to a request over HTTP: 404 for an unknown path, 400 for a body that is no JSON object."""
-        wire = next((wire for end, wire in _PATHS.items() if path.partition("?")[0].endswith(end)), None)
+        wire = _wire_of(path)
         if wire is None:
             return Reply(404, dict(_JSON), (compact(chat.error("There is no such path.")).encode(),))
         try:
@@ -169,6 +169,14 @@ class SelfTestServer:
             self._seed += 1
             seed = self._seed
         return respond(request, self._oracle(request, wire), wire, fault=self.fault, seed=seed)
+
+
+def _wire_of(path: str) -> Wire | None:
+    """Return the wire of a path; None for one that is unknown."""
+    for end, wire in _PATHS.items():
+        if path.partition("?")[0].endswith(end):
+            return wire
+    return None
 
 
 def _handler(server: SelfTestServer) -> type[BaseHTTPRequestHandler]:
@@ -190,7 +198,7 @@ def _handler(server: SelfTestServer) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
             self.wfile.write(b"0\r\n\r\n")
 
-        def log_message(self, *_args: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             """Print nothing."""
 
     return Handler

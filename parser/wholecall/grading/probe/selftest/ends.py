@@ -224,6 +224,11 @@ def run_together(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\n\n", b"\n") + b"\n"
 
 
+def without_done(data: bytes) -> bytes:
+    """Leave out [DONE], and the blank line of the event before it."""
+    return data[: data.rindex(b"data")].rstrip()
+
+
 def no_content_type(_script: Script, reply: Reply) -> Reply | None:
     """Call everything text."""
     return reply._replace(headers={"content-type": "text/plain"}) if reply.status == 200 else None
@@ -290,7 +295,9 @@ FAULTS = (
           data=in_streams(bom_inside)),
     Fault(id="broken-utf8", rule="frame.utf8", says="bytes are not UTF-8", data=broken_utf8),
     Fault(id="run-together", rule="frame.json", says="blank lines are missing", data=in_streams(run_together)),
-    Fault(id="unterminated", rule="frame.last-event", says="the last blank line is missing",
+    Fault(id="unterminated", rule="frame.last-event", says="the stream ends inside its last event",
+          data=in_streams(without_done)),
+    Fault(id="done-unterminated", rule="frame.done-unterminated", says="[DONE] has no blank line",
           data=in_streams(bytes.rstrip)),
     Fault(id="content-type", rule="frame.content-type", says="the content type is text/plain", reply=no_content_type),
     Fault(id="stream-ignored", rule="frame.stream-ignored", says="a body comes for a stream", reply=_ignores_streams),
