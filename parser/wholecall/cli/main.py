@@ -21,6 +21,7 @@ from wholecall.cli import (
     history,
     inspect,
     lint,
+    probe,
     proxy,
     record,
     redact,
@@ -49,6 +50,7 @@ _COMMANDS = (
     history,
     args,
     proxy,
+    probe,
     conform,
 )
 

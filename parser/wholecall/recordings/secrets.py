@@ -44,7 +44,7 @@ def without_keys(url: str) -> str:
 def without_secrets(recording: Recording) -> Recording:
     """Return a recording without secrets except in its chunks, which are passed on unchanged."""
     asked = recording.request
-    url = None if asked is None or asked.url is None else _plain_url(asked.url)
+    url = None if asked is None or asked.url is None else plain_url(asked.url)
     return msgspec.structs.replace(
         recording,
         request=None if asked is None else Request(asked.method, url),
@@ -80,7 +80,7 @@ def _is_secret_segment(word: str) -> bool:
     return named or looks_like_a_key(word) or _TOKEN.search(word) is not None
 
 
-def _plain_url(url: str) -> str | None:
+def plain_url(url: str) -> str | None:
     """Return a URL without its secrets; None where their place is unknown."""
     try:
         parts = urlsplit(url)

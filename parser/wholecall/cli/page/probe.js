@@ -1,0 +1,4 @@
+
+// Light or dark, and nothing else: the page is whole without it.
+
+followTheme();
