@@ -31,7 +31,7 @@ FLOORS = (
     ("pages",),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 15, 10, 80
+MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 14, 10, 85
 GROUND = frozenset({"errors", "limits", "types", "discreet", "policy", "deltas"})
 # Public modules of which the code is in a room.
 PAGES = frozenset(
@@ -116,7 +116,8 @@ def said(found: list[tuple[str, str, int]]) -> list[str]:
 def figures() -> dict[str, int]:
     """Return how large the house is."""
     upward = [(here, there) for here, there in arrows() if FLOOR[there] >= FLOOR[here]]
-    return {"rooms": len(FLOOR) - 2, "floors": len(FLOORS), "arrows": len(arrows()), "upward": len(upward)}
+    n_rooms = len(FLOOR.keys() - {"ground", "pages", "wholecall"})  # which are no folders
+    return {"rooms": n_rooms, "floors": len(FLOORS), "arrows": len(arrows()), "upward": len(upward)}
 
 
 def test_every_module_has_a_floor() -> None:
