@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from wholecall.stream.lanes.lane import Lane
 
 _MANY: Final = 16  # from this many frames on, a read is searched for frames without content
+_FEW: Final = 256  # bytes of a read that is never searched
 
 
 class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
@@ -328,7 +329,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             came = self._take_singly(framing, framed(texts, like))
             self._life = "frames" if came or self._life == "frames" else "bytes"
         elif texts:  # of a healthy stream: all at once
-            if len(texts) > _MANY and len(texts[-1]) <= LONGEST_NOISE and self._proven:
+            if size > _FEW and len(texts) > _MANY and len(texts[-1]) <= LONGEST_NOISE and self._proven:
                 texts = spoken(texts, like)
             translate = self._translate
             deltas = translate(texts, like)

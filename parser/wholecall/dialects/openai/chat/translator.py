@@ -90,14 +90,13 @@ class ChatTranslator(translator.TextTranslator):
         choice: Any = None
         delta: Any = None
         place: deltas.Index | None = None
+        piece = ""
         for text in left:
             try:
                 chunk = usual(text) if usual is not None else None
             except decode.UNREADABLE:
                 chunk = None
-            if chunk is None:
-                piece = ""
-            else:
+            if chunk is not None:
                 choice = chunk.choices[0]
                 delta = choice.delta
                 if kind == "call":
@@ -108,8 +107,7 @@ class ChatTranslator(translator.TextTranslator):
                 else:
                     place, piece = THOUGHT, delta.reasoning_content or delta.reasoning
             if chunk is None or not piece:
-                frame = translator.frame_of(texts, left, like)
-                said = unread.with_unread(self._any(frame), frame)
+                said = self._no_piece(translator.frame_of(texts, left, like))
                 kind = "" if failed else _kind_after(said)
                 usual = _PIECES[kind]
                 number, index = runs.stop()
@@ -131,8 +129,11 @@ class ChatTranslator(translator.TextTranslator):
         self._kind = kind
         return told
 
+    def _no_piece(self, frame: Frame) -> list[deltas.Delta]:
+        """Report a frame that is not a piece like the one before it, and what may be a call in it."""
+        return unread.with_unread(self._any(frame), frame)
+
     def _any(self, frame: Frame) -> list[deltas.Delta]:
-        """Report a frame that is not a piece like the one before it."""
         if self._n_answers and frame.event != "error":
             try:
                 chunk = _narrow(frame.data)
