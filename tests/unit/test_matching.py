@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.support.together import together
 from wholecall.machine.matching import first_of, only_of, pairs
 
@@ -25,6 +27,6 @@ ONLY = only_of(str.startswith)
         (["ab", "b"], ["", "a"], [ONLY, ONLY], {0: "a", 1: ""}),
     ],
 )
-def test_pairs(listed: list[str], calls: list[str], rules: list, found: dict[int, str]) -> None:
+def test_pairs(listed: list[str], calls: list[str], rules: list[Any], found: dict[int, str]) -> None:
     """Each rule is tried for all listed calls before the next rule, and a call that was paired is no longer left."""
     assert found == pairs(listed, calls, rules)

@@ -75,6 +75,7 @@ class Said:
     """
 
     __slots__ = ("_call", "_value", "id", "is_head", "name", "text")
+    DERIVED: ClassVar = frozenset(__slots__)  # from a call, an event or a delta
 
     def __init__(self, id: str | None, name: str | None, text: str | None, value: Any = UNSET) -> None:
         self.id, self.name, self.text = id, None if name is None else final_name(name), text
