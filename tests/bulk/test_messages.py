@@ -148,7 +148,7 @@ def _in_row(call: JSON) -> Any:
     return _value(wrapped) if isinstance(wrapped, str) else value
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("format", FORMS)
 def test_what_went_in_comes_out(format: str) -> None:
     """Law 94: the calls of a turn, written as messages of a format, are the calls of its row, in their order."""

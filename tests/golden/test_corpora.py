@@ -42,7 +42,7 @@ def test_a_missing_golden_log_says_what_to_do(tmp_path: Path, monkeypatch: pytes
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("entries", corpora.groups(ENTRIES, long=2 * SMALL))
 def test_no_chunk_size_changes_an_event(entries: list[dict[str, Any]]) -> None:
     """Whole or in chunks of any usual size, the same bytes give the same full event list."""

@@ -91,7 +91,7 @@ def _stream(name: str) -> list[str]:
     return corpora.recorded(_RECORDED[name]).decode().splitlines(keepends=True)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("name", _STREAMS)
 def test_no_frame_leaves_the_repairer_with_two_values_of_a_member(name: str) -> None:
     """If any member of any frame comes twice, first or last with another value, none is sent twice."""

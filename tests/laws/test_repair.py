@@ -420,7 +420,7 @@ def cuts_of(data: bytes) -> list[bytes]:
     return [data[:end] for end in ends[:: max(1, len(ends) // MOST_CUTS)]]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("lost", [False, True], ids=["ended", "lost"])
 @pytest.mark.parametrize("names", corpora.groups(MENDED))

@@ -119,7 +119,7 @@ def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_
     assert [] == wrong
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
 def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str) -> None:
@@ -227,7 +227,7 @@ def documents() -> dict[str, str]:
 DOCUMENTS = documents()
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("page", sorted(DOCUMENTS))
 @pytest.mark.parametrize("size", [7, 10_000_000])
 def test_documents_pass_unchanged(page: str, size: int) -> None:

@@ -135,7 +135,7 @@ def whole_turns(name: str) -> list[list[Event]]:
     return [turn for turn in turns if not any(isinstance(e, StreamFault) and e.fatal for e in turn)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_recorded_turns_go_round(dialect: str) -> None:
     """Law 25: the same for the calls of every recording, in the order of emission, and its words."""

@@ -47,7 +47,7 @@ def test_no_more_than_the_known_faults(dialect: str, setting: str) -> None:
     assert ratchet.complaints(RATCHET, f"{dialect}, {setting}", counts) == []
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dialect", MODELS)
 def test_conforming_streams_give_their_calls(dialect: str) -> None:
     """Law 65: all calls of a conforming server are emitted, in its order; no fault is known there."""

@@ -89,7 +89,7 @@ def _marked(name: str) -> object:
     return pytest.param(name, marks=pytest.mark.slow if len(STREAMS[name]) > LONG else ())
 
 
-@share.in_parts(4)
+@share.in_parts(9)
 @pytest.mark.parametrize("name", [_marked(name) for name in shortest()])
 def test_a_short_stream_cut_anywhere(name: str, part: share.Part) -> None:
     """It leaves unchanged."""

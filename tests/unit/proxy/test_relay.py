@@ -741,7 +741,7 @@ def test_others_have_their_turn_while_much_is_read(unit: bytes, monkeypatch: pyt
     """However much one read brings, other tasks continue after each few thousand bytes of it."""
     ticks = iter(range(10**9))
     monkeypatch.setattr("wholecall.repairing.pace.perf_counter", lambda: next(ticks) / 100)
-    n_slices = 12
+    n_slices = 40
     reply = Reply([HELLO, unit * (n_slices * 4096 // len(unit)), DONE])
 
     async def exchange() -> None:
