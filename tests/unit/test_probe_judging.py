@@ -92,6 +92,14 @@ def test_an_answer_that_was_cut_early_is_open() -> None:
     assert [("open", "open.cut")] == kinds(changed(cut, asked=Asked(outcome="calls", calls=cut.asked.calls)))
 
 
+@pytest.mark.parametrize(
+    ("fault", "scene"), [("fails", "bad"), ("refuses-history", "turn"), ("error-as-200", "none")]
+)
+def test_a_fault_that_leaves_no_answer_is_told(fault: str, scene: str) -> None:
+    """Where the wire is at fault for there being no answer, that is the finding, and nothing is open."""
+    assert [("wire", FAULTS[fault].rule)] == kinds(first(fault=fault, scene=scene, streamed=False))
+
+
 def test_an_answer_that_was_hung_up_says_nothing() -> None:
     """An answer that the probe itself left is not judged."""
     assert [] == grade(changed(first(fault="id-missing"), ended="hung_up"))

@@ -18,6 +18,8 @@ from wholecall.grading.probe.sight import Sight
 _OK, _BAD_REQUEST, _SERVER, _TOO_MANY = 200, 400, 500, 429
 # Groups of rules whose breaches lose or change calls.
 BLAMED = frozenset({"frame", "schema", "labels", "arguments", "ends", "leaks", "choice", "errors"})
+# Rules whose breach is why there is no answer: it is told, and not open.
+TOLD = frozenset({"errors.server-error", "errors.as-200", "history.refused"})
 
 _ENDINGS: dict[Ending, tuple[str, str]] = {
     "timed_out": ("open.timed-out", "The answer did not come in time."),
@@ -68,13 +70,16 @@ def open_reason(sight: Sight) -> str | None:
     return _FAILED[0] if sight.is_error else None
 
 
-def outcome_of(sight: Sight, *, is_blamed: bool) -> Outcome:
+def outcome_of(sight: Sight, *, is_blamed: bool, is_told: bool = False) -> Outcome:
     """Return what an exchange says about the model.
 
     Args:
         sight: the exchange.
         is_blamed: whether the wire is at fault in a way that may lose or change calls.
+        is_told: whether a fault of the wire is why there is no answer.
     """
+    if is_told:
+        return Outcome("none")
     reason = open_reason(sight)
     if reason is not None:
         return Outcome("open", reason)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding, FindingKind
-from wholecall.grading.probe.outcome import BLAMED, MODEL, OPEN, Outcome, outcome_of, task_of
+from wholecall.grading.probe.outcome import BLAMED, MODEL, OPEN, TOLD, Outcome, outcome_of, task_of
 from wholecall.grading.probe.rules.rule import Hit, Rule, RuleText
 from wholecall.grading.probe.rules.same import SAME_CALLS, never_and_always
 from wholecall.grading.probe.rules.table import ALL, PAIRS, rules_of
@@ -89,7 +89,8 @@ def look(exchange: Exchange) -> Looked:
     is_blamed = any(
         found and ALL[name].severity in _SERIOUS and ALL[name].group in BLAMED for name, found in hits.items()
     )
-    return Looked(sight, hits, outcome_of(sight, is_blamed=is_blamed))
+    is_told = any(hits.get(name) for name in TOLD)
+    return Looked(sight, hits, outcome_of(sight, is_blamed=is_blamed, is_told=is_told))
 
 
 def _applied(rule: Rule, sight: Sight) -> list[Hit] | None:

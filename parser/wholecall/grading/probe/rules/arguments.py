@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import groupby, pairwise
+from typing import Any
 
 from wholecall.arguments.equal import same_value
 from wholecall.calls.parse import json_state, parse_arguments
+from wholecall.grading.probe.exchange import AskedCall
 from wholecall.grading.probe.reading.model import UNSET, CallSeen, Label
 from wholecall.grading.probe.rules.asking import mangled, pairs, rounded
 from wholecall.grading.probe.rules.rule import (
@@ -102,7 +104,22 @@ def _repeated(sight: Sight) -> Hits:
     calls = [call for call in _calls(sight) if len(_pieces(call)) > 1]
     if not calls:
         return None
-    return [Hit(frame) for call in calls if (frame := _again(call)) is not None]
+    found = [Hit(frame) for call in calls if (frame := _again(call)) is not None]
+    return found + [Hit(call.last) for call, asked, value in pairs(sight) if _is_doubled(call, asked, value)]
+
+
+def _is_doubled(call: CallSeen, asked: AskedCall, value: Any) -> bool:
+    """Return whether readable arguments are the asked ones, but for pieces that came twice."""
+    pieces = _pieces(call)
+    if len(pieces) < 2 or same_value(asked.arguments, value):
+        return False
+    return same_value(asked.arguments, parse_arguments(_halved(pieces)).arguments)
+
+
+def _halved(pieces: list[Label]) -> str:
+    """Return the text without every second one of equal pieces in a row."""
+    runs = [(text, len(list(run))) for text, run in groupby(piece.value for piece in pieces)]
+    return "".join(text * ((count + 1) // 2) for text, count in runs)
 
 
 def _again(call: CallSeen) -> int | None:
@@ -121,13 +138,8 @@ def _again(call: CallSeen) -> int | None:
 
 
 def _without_repeats(pieces: list[Label]) -> int | None:
-    kept = [pieces[0], *(after for before, after in pairwise(pieces) if after.value != before.value)]
-    is_mended = (
-        len(kept) < len(pieces) and parse_arguments("".join(each.value for each in kept)).status == "exact"
-    )
-    if not is_mended:
-        return None
-    return next(after.frame for before, after in pairwise(pieces) if after.value == before.value)
+    again = [after.frame for before, after in pairwise(pieces) if after.value == before.value]
+    return again[0] if again and parse_arguments(_halved(pieces)).status == "exact" else None
 
 
 def _empty(sight: Sight) -> Hits:

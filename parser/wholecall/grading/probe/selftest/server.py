@@ -19,7 +19,7 @@ from wholecall.discreet import compact
 from wholecall.grading.probe.exchange import Asked, Wire
 from wholecall.grading.probe.selftest import anthropic, chat, responses
 from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply
-from wholecall.grading.probe.selftest.faults import FAULTS
+from wholecall.grading.probe.selftest.faults import FAULTS, faults_of
 from wholecall.grading.probe.selftest.script import Script, script_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class SelfTestServer:
 
     Args:
         oracle: returns what a request asks for.
-        fault: the name of a fault; None for a good server.
+        fault: the name of a fault; None for a good server. Requests of wires that have no such fault get good answers.
         seed: as for `respond`; each request takes the next one.
 
     Attributes:
@@ -168,7 +168,8 @@ class SelfTestServer:
         with self._lock:
             self._seed += 1
             seed = self._seed
-        return respond(request, self._oracle(request, wire), wire, fault=self.fault, seed=seed)
+        fault = self.fault if self.fault in {each.id for each in faults_of(wire)} else None
+        return respond(request, self._oracle(request, wire), wire, fault=fault, seed=seed)
 
 
 def _wire_of(path: str) -> Wire | None:
