@@ -59,7 +59,9 @@ def _heads(wire: str) -> list[dict[str, Any]]:
         message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
         ends = {"stop_reason": None, "stop_sequence": None, "usage": usage}
         return [{"type": "message_start", "message": {**message, **ends}}]
-    return []
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    delta = {"role": "assistant", "content": None}
+    return [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}]
 
 
 def _ends(wire: str, calls: Sequence[Call], texts: Sequence[str], *, is_cut: bool) -> list[dict[str, Any]]:
