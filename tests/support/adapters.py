@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,11 +79,10 @@ def _ends(wire: str, calls: Sequence[Call], texts: Sequence[str], *, is_cut: boo
         ]
         end = {"type": "response.completed", "response": _response("completed", items)}
         return [] if is_cut else [*done, end]
-    blocks = [{"type": "content_block_stop", "index": n} for n in range(len(calls) - is_cut)]
     reason = "max_tokens" if is_cut else "tool_use" if calls else "end_turn"
     ended = {"stop_reason": reason, "stop_sequence": None}
     end = {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 1}}
-    return [*blocks, end, {"type": "message_stop"}]
+    return [end, {"type": "message_stop"}]
 
 
 def _item(n: int, call: Call, text: str, status: str) -> dict[str, Any]:
@@ -109,10 +109,16 @@ def _stream(wire: str, calls: Sequence[Call], *, is_cut: bool = False) -> bytes:
     frames = _heads(wire)
     for n, (call, text) in enumerate(zip(calls, texts, strict=True)):
         frames += _frames(wire, n, call, text)
+        if wire == "anthropic" and not is_cut:
+            frames.append({"type": "content_block_stop", "index": n})
     frames += _ends(wire, calls, texts, is_cut=is_cut)
     names = [f"event: {frame['type']}\n" if "type" in frame else "" for frame in frames]
     lines = [f"{name}data: {json.dumps(frame)}\n\n" for name, frame in zip(names, frames, strict=True)]
     return "".join(lines).encode() + (b"data: [DONE]\n\n" if wire == "chat-completions" else b"")
+
+
+def _schema(call: Call) -> dict[str, Any]:
+    return {"type": "object", "properties": dict.fromkeys(call[2], {"type": "string"})}
 
 
 def small_suite(folder: Path) -> Suite:
@@ -129,15 +135,14 @@ def small_suite(folder: Path) -> Suite:
                 "wire": wire,
                 "level": "core",
                 "http": {"writes": ["frame"]},
-                "request": {"tools": [{"name": call[1], "schema": {"type": "object"}} for call in calls]},
+                "request": {"tools": [{"name": call[1], "schema": _schema(call)} for call in calls]},
                 "sent": [{"id": call[0], "name": call[1], "arguments": call[2]} for call in sent],
                 "accept": accept,
             }
             path = folder / "cases" / wire / name
             path.with_suffix(".case.json").write_text(json.dumps(sidecar), "utf-8")
             path.with_suffix(".sse").write_bytes(_stream(wire, calls, is_cut=name == "cut"))
-        (folder / "farewells").mkdir(exist_ok=True)
-        (folder / "farewells" / f"{wire}.sse").write_bytes(_stream(wire, []))
+    shutil.copytree(CLIENTS.parent / "farewells", folder / "farewells")
     (folder / "VERSION").write_text("2026.12\n", "utf-8")
     return open_suite(folder)
 
