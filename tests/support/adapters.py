@@ -118,7 +118,7 @@ def _stream(wire: str, calls: Sequence[Call], *, is_cut: bool = False) -> bytes:
 
 
 def _schema(call: Call) -> dict[str, Any]:
-    return {"type": "object", "properties": dict.fromkeys(call[2], {"type": "string"})}
+    return {"type": "object", "properties": {key: {"type": "string"} for key in call[2]}}
 
 
 def small_suite(folder: Path) -> Suite:
