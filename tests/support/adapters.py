@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,12 +34,8 @@ def _frames(wire: str, n: int, call: Call, text: str) -> list[dict[str, Any]]:
             {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
         ]
     if wire == "responses":
-        item = {"type": "function_call", "id": f"fc_{n}", "call_id": id, "name": name}
-        added = {
-            "type": "response.output_item.added",
-            "output_index": n,
-            "item": {**item, "arguments": "", "status": "in_progress"},
-        }
+        item = _item(n, call, "", "in_progress")
+        added = {"type": "response.output_item.added", "output_index": n, "item": item}
         delta = {
             "type": "response.function_call_arguments.delta",
             "item_id": f"fc_{n}",
@@ -54,33 +51,74 @@ def _frames(wire: str, n: int, call: Call, text: str) -> list[dict[str, Any]]:
     ]
 
 
-def _ends(wire: str, reason: str) -> list[dict[str, Any]]:
-    """Return the frames that end an answer."""
+def _heads(wire: str) -> list[dict[str, Any]]:
+    """Return the frames that begin an answer."""
+    if wire == "responses":
+        return [{"type": "response.created", "response": _response("in_progress", [])}]
+    if wire == "anthropic":
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+        ends = {"stop_reason": None, "stop_sequence": None, "usage": usage}
+        return [{"type": "message_start", "message": {**message, **ends}}]
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    delta = {"role": "assistant", "content": None}
+    return [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}]
+
+
+def _ends(wire: str, calls: Sequence[Call], texts: Sequence[str], *, is_cut: bool) -> list[dict[str, Any]]:
+    """Return the frames that end an answer; a cut answer of Responses just breaks off."""
     if wire == "chat-completions":
         head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        reason = "length" if is_cut else "tool_calls" if calls else "stop"
         return [{**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}]
     if wire == "responses":
-        return [{"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}}]
-    return [
-        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 1}},
-        {"type": "message_stop"},
-    ]
+        items = [_item(n, *one, "completed") for n, one in enumerate(zip(calls, texts, strict=True))]
+        done = [
+            {"type": "response.output_item.done", "output_index": n, "item": item}
+            for n, item in enumerate(items)
+        ]
+        end = {"type": "response.completed", "response": _response("completed", items)}
+        return [] if is_cut else [*done, end]
+    reason = "max_tokens" if is_cut else "tool_use" if calls else "end_turn"
+    ended = {"stop_reason": reason, "stop_sequence": None}
+    end = {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 1}}
+    return [end, {"type": "message_stop"}]
+
+
+def _item(n: int, call: Call, text: str, status: str) -> dict[str, Any]:
+    known = {"type": "function_call", "id": f"fc_{n}", "call_id": call[0], "name": call[1]}
+    return {**known, "arguments": text, "status": status}
+
+
+def _response(status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+    known = {
+        "id": "r",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": status,
+        "output": output,
+    }
+    return {**known, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
 
 def _stream(wire: str, calls: Sequence[Call], *, is_cut: bool = False) -> bytes:
     texts = [json.dumps(call[2], separators=(",", ":")) for call in calls]
     if is_cut:
         texts[-1] = texts[-1][:-4]
-    frames = [
-        frame
-        for n, (call, text) in enumerate(zip(calls, texts, strict=True))
-        for frame in _frames(wire, n, call, text)
-    ]
-    reasons = {"chat-completions": ("tool_calls", "length"), "anthropic": ("tool_use", "max_tokens")}
-    frames += _ends(wire, reasons.get(wire, ("", ""))[is_cut])
+    frames = _heads(wire)
+    for n, (call, text) in enumerate(zip(calls, texts, strict=True)):
+        frames += _frames(wire, n, call, text)
+        if wire == "anthropic" and not is_cut:
+            frames.append({"type": "content_block_stop", "index": n})
+    frames += _ends(wire, calls, texts, is_cut=is_cut)
     names = [f"event: {frame['type']}\n" if "type" in frame else "" for frame in frames]
     lines = [f"{name}data: {json.dumps(frame)}\n\n" for name, frame in zip(names, frames, strict=True)]
     return "".join(lines).encode() + (b"data: [DONE]\n\n" if wire == "chat-completions" else b"")
+
+
+def _schema(call: Call) -> dict[str, Any]:
+    return {"type": "object", "properties": {key: {"type": "string"} for key in call[2]}}
 
 
 def small_suite(folder: Path) -> Suite:
@@ -97,15 +135,14 @@ def small_suite(folder: Path) -> Suite:
                 "wire": wire,
                 "level": "core",
                 "http": {"writes": ["frame"]},
-                "request": {"tools": [{"name": call[1], "schema": {"type": "object"}} for call in calls]},
+                "request": {"tools": [{"name": call[1], "schema": _schema(call)} for call in calls]},
                 "sent": [{"id": call[0], "name": call[1], "arguments": call[2]} for call in sent],
                 "accept": accept,
             }
             path = folder / "cases" / wire / name
             path.with_suffix(".case.json").write_text(json.dumps(sidecar), "utf-8")
             path.with_suffix(".sse").write_bytes(_stream(wire, calls, is_cut=name == "cut"))
-        (folder / "farewells").mkdir(exist_ok=True)
-        (folder / "farewells" / f"{wire}.sse").write_bytes(_stream(wire, []))
+    shutil.copytree(CLIENTS.parent / "farewells", folder / "farewells")
     (folder / "VERSION").write_text("2026.12\n", "utf-8")
     return open_suite(folder)
 
