@@ -105,9 +105,8 @@ def is_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
 
 
 def is_under_another_name(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
-    """Return whether a dialect's key was that of two calls: where it makes the slots, each name comes whole."""
-    is_keyed = call.slotted and not call.block
-    return is_keyed and call.name is not None and not _agree(call.name, delta.name)
+    """Return whether the id was that of two calls, in a dialect in which it is the slot: there names come whole."""
+    return type(delta.index) is str and not (call.block or call.name is None or _agree(call.name, delta.name))
 
 
 def open_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:

@@ -31,6 +31,7 @@ _AS_THEY_ARE: Final = frozenset({str, int, bool, bytes, bytearray, type(None), L
 _HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)}
 _HOLDING.update({UnionType: Union, set: list, frozenset: list})
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_OF_STRUCTS: Final = frozenset({"__msgspec_cached_hash__"})  # of those with `cache_hash`; it is made anew
 _Folded = list[Union[str, int, float, bool, list[None], dict[str, None], None]]
 
 
@@ -117,7 +118,7 @@ def state_of(value: object, cls: Any) -> list[Any]:
     """Return the field values of an object; raises TypeError for an attribute that its class does not name."""
     fields = kept_by(cls)
     names = listed(cls, "__slots__").union(getattr(value, "__dict__", ()))
-    unknown = names - fields.keys() - listed(cls, "DERIVED")
+    unknown = names - fields.keys() - listed(cls, "DERIVED") - _OF_STRUCTS
     if unknown:
         raise TypeError(
             f"a snapshot cannot hold a {cls.__qualname__}: annotate {min(unknown)!r} in its class, "
