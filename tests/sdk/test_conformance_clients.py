@@ -35,9 +35,11 @@ def test_what_a_client_is_told_to_have_run(program: str, client: str, tmp_path: 
     assert TOLD[program, client] == verdicts(found)
 
 
-def test_sdks_behind_the_transport_pass(tmp_path: Path) -> None:
-    """Over wholecall's transport no SDK hands over the call that was cut."""
+def test_sdks_behind_the_transport_are_safe(tmp_path: Path) -> None:
+    """Over wholecall's transport no SDK hands over the call that was cut; some only pass on the reason of the end."""
     clients = ("openai-loop+wholecall", "openai-stream+wholecall", "anthropic-stream+wholecall")
     found = graded(small_suite(tmp_path), "wholecall_adapter.py", *clients)
+    runs = [(run.case.partition("/")[2], run.verdict) for client in found for run in client.cases]
 
-    assert {CHAT: PASSED, RESPONSES: PASSED, ANTHROPIC: PASSED} == verdicts(found)
+    assert {"pass"} == {verdict for name, verdict in runs if name != "cut"}
+    assert {verdict for name, verdict in runs if name == "cut"} <= {"pass", "lost"}
