@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support import share
 from wholecall.grading.probe.exchange import WIRES, Wire
 from wholecall.grading.probe.rules.table import ALL
 from wholecall.grading.probe.selftest.faults import FAULTS, faults_of
@@ -48,7 +49,7 @@ def test_a_good_server_is_good(wire: Wire) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", share.every(3, WIRES, "good servers"))
 def test_a_good_server_is_good_a_thousand_times(wire: Wire) -> None:
     """The same over a thousand runs of all wires."""
     found = [
@@ -61,7 +62,7 @@ def test_a_good_server_is_good_a_thousand_times(wire: Wire) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("fault", "wire"), CASES)
+@pytest.mark.parametrize(("fault", "wire"), share.every(3, CASES, "faults"))
 def test_a_fault_is_found_whatever_the_seed(fault: str, wire: Wire) -> None:
     """The same for other names, ids, texts and cuts."""
     missed = [

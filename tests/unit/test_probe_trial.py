@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from tests.support import share
 from wholecall.cli.main import main
 from wholecall.grading.probe import trial
 from wholecall.grading.probe.exchange import WIRES, Wire
@@ -35,7 +36,7 @@ def test_servers_are_judged_over_http(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", share.every(3, WIRES, "trials"))
 def test_every_fault_is_found(wire: Wire) -> None:
     """At three tries each fault is found by its rule, and the good server has no finding, no missed task, nothing open."""
     wrong = [one for one in trial.trials([wire]) if not one.is_right]

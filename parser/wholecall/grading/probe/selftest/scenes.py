@@ -24,7 +24,7 @@ _NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 _NAMES = ("echo", "say_back", "repeat-text", "tide_echo")
 _TEXTS = (
     "caf\u00e9 \u6f6e\u4f4d \U0001f30a",
-    'quotes " and \\ and \n and \t',
+    'quotes " and \\ and \n and \t and \u00df',
     "\u2028 between \u00fc",
     "na\u00efve \u2014 yes",
 )
