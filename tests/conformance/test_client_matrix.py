@@ -1,0 +1,79 @@
+"""The program that runs the latest clients over the suite."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.support import client_matrix, client_results, conformance_matrix
+from wholecall.grading.conform.results import ALL, Graded, Score, load
+
+SUITE = client_results.SUITE
+NONE = dict.fromkeys(("lost", "refused", "crash", "timeout", "unsupported"), 0)
+
+
+def _score(unsafe: int) -> Score:
+    return Score(run=9, passed=9 - unsafe, unsafe=unsafe, **NONE, safety=None, completeness=None)
+
+
+def test_each_adapter_in_python_is_in_one_group() -> None:
+    """The programs of the two groups of Python are the files of the folder, but for the protocol that they share."""
+    groups = [set(client_matrix.PROGRAMS[name]) for name in ("sdk", "sdk-other")]
+
+    assert {path.stem for path in (SUITE / "clients/python").glob("*.py")} - {"protocol"} == set.union(
+        *groups
+    )
+    assert set.intersection(*groups) == set()
+
+
+def test_the_safest_version_is_the_measure() -> None:
+    """A client is compared with its fewest unsafe runs over the same wire."""
+    old, new = (
+        Graded(name="c", version=v, wire="ollama", mode="http", scores={ALL: _score(n)}, cases=())
+        for v, n in (("1", 3), ("2", 1))
+    )
+
+    assert client_matrix.unsafe([old, new]) == {("c", "ollama"): 1}
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for results and the page, and a client of which none were unsafe."""
+    page = tmp_path / "conformance.md"
+    page.write_bytes(conformance_matrix.PAGE.read_bytes())
+    for module, name, value in (
+        (client_results, "FOLDER", tmp_path),
+        (conformance_matrix, "RESULTS", tmp_path),
+        (conformance_matrix, "PAGE", page),
+    ):
+        monkeypatch.setattr(module, name, value)
+    broken = SUITE / "clients/broken"
+    programs = {name: (sys.executable, str(broken / f"{name}.py")) for name in ("merges_by_index", "missing")}
+    monkeypatch.setitem(client_matrix.PROGRAMS, "sdk", programs)
+    return tmp_path
+
+
+def test_a_client_that_got_worse_fails_the_night(elsewhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The first results of a client are no fall; fewer unsafe runs in a published version make one."""
+    first = client_matrix.main(["sdk", "merges_by_index"])
+    (path,) = elsewhere.glob("*.json")
+    results = load(path)
+    better = tuple(msgspec.structs.replace(one, scores={ALL: _score(0)}) for one in results.clients)
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(results, clients=better)))
+    again = client_matrix.main(["sdk", "merges_by_index"])
+
+    assert (first, again) == (0, 1)
+    assert "unsafe runs, before 0" in capfd.readouterr().err
+    assert "merges" in conformance_matrix.PAGE.read_text("utf-8")
+
+
+def test_an_adapter_without_a_report_fails_the_night(
+    elsewhere: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A program that does not start is named; what others measured is kept."""
+    assert elsewhere.is_dir()
+    assert client_matrix.main(["sdk", "missing"]) == 1
+    assert "missing: no report" in capfd.readouterr().err
