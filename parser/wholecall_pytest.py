@@ -68,11 +68,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(_SPLIT, names, ids=names, indirect=True)
     mark = metafunc.definition.get_closest_marker(_CASES)
     if mark is not None:
-        from wholecall.grading.conform.testing import parameters  # noqa: PLC0415 - only where it is used
+        from wholecall.grading.conform.cases import BadSuite  # noqa: PLC0415 - only where it is used
+        from wholecall.grading.conform.testing import parameters  # noqa: PLC0415
 
         config = metafunc.config
         folders = (metafunc.definition.path.parent, config.rootpath)
-        cases = parameters(mark, config.option.conformance_pack, folders)
+        try:
+            cases = parameters(mark, config.option.conformance_pack, folders)
+        except BadSuite as error:
+            raise pytest.UsageError(f"conformance_cases: {error}") from None
         metafunc.parametrize("case", cases, ids=[case.id for case in cases])
 
 

@@ -10,15 +10,17 @@ import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-import pytest
 
-from wholecall.grading.conform.cases import BadSuite, Case, Suite, Tool, Wire, open_suite
+from wholecall.grading.conform.cases import Case, Suite, Tool, Wire, open_suite
 from wholecall.grading.conform.server import CaseServer
 from wholecall.grading.conform.verdicts import Answer, Verdict, judge
 from wholecall.grading.conform.writes import pieces
+
+if TYPE_CHECKING:
+    import pytest
 
 MARKER = "conformance_cases"
 
@@ -55,6 +57,8 @@ def conformance_cases(
         data: the folder of the suite, relative to the test's file or, if it is not there, to pytest's root folder.
         write: how the bytes are cut: `frame`, `byte`, `whole`, a number of bytes, or `seed:N`.
     """
+    import pytest  # noqa: PLC0415 - the module is imported without it, too
+
     mark: pytest.MarkDecorator = getattr(pytest.mark, MARKER)
     return mark(wires, tuple(packs), data, write)
 
@@ -126,6 +130,8 @@ class ConformanceCase:
         error: object = None,
     ) -> None:
         """Fail the test if the case is not passed; the arguments are those of `judge`."""
+        import pytest  # noqa: PLC0415
+
         __tracebackhide__ = True
         verdict = self.judge(calls, refused=refused, error=error)
         if verdict.word != "pass":
@@ -141,14 +147,11 @@ def parameters(mark: pytest.Mark, chosen: str | None, folders: Iterable[Path]) -
         folders: where the suite's folder may be, the first before others.
 
     Raises:
-        pytest.UsageError: there is no suite, or no such pack.
+        BadSuite: there is no suite, or no such pack.
     """
     wanted = _Wanted(*mark.args)
     packs = wanted.packs if chosen is None else chosen.split(",")
     places = [folder / wanted.data for folder in folders]
     place = next((one for one in places if (one / "cases").is_dir()), places[0])
-    try:
-        suite = open_suite(place)
-        return [ConformanceCase(suite, case, wanted.write) for case in suite.cases(packs, wanted.wires)]
-    except BadSuite as error:
-        raise pytest.UsageError(f"conformance_cases: {error}") from None
+    suite = open_suite(place)
+    return [ConformanceCase(suite, case, wanted.write) for case in suite.cases(packs, wanted.wires)]
