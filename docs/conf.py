@@ -30,6 +30,8 @@ include_patterns = [
     "*.md",
     "docs/**.md",
     "benchmarks/README.md",
+    "conformance/INTERPRETING.md",
+    "conformance/README.md",
     "corpora/README.md",
     "examples/README.md",
     "fuzz/README.md",

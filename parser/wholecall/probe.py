@@ -11,7 +11,7 @@ from wholecall.grading.probe.exchange import (
     exchange_of,
     recording_of,
 )
-from wholecall.grading.probe.verdict import ModelRate, Verdict, grade, judge
+from wholecall.grading.probe.verdict import Judgement, ModelRate, grade, judge
 
 __all__ = [
     "Asked",
@@ -19,8 +19,8 @@ __all__ = [
     "Evidence",
     "Exchange",
     "Finding",
+    "Judgement",
     "ModelRate",
-    "Verdict",
     "exchange_of",
     "grade",
     "judge",

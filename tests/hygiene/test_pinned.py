@@ -104,7 +104,7 @@ def test_workflows_may_read() -> None:
     jobs = [job for workflow in workflows for job in workflow["jobs"].values()]
 
     assert [{}] == [workflow["permissions"] for workflow in workflows]
-    assert [{"contents": "read"}] * 3 == [job["permissions"] for job in jobs]
+    assert [{"contents": "read"}] * 4 == [job["permissions"] for job in jobs]
 
 
 def test_every_session_is_run() -> None:

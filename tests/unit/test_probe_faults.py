@@ -9,19 +9,19 @@ from wholecall.grading.probe.exchange import WIRES, Wire
 from wholecall.grading.probe.rules.table import ALL
 from wholecall.grading.probe.selftest.faults import FAULTS, faults_of
 from wholecall.grading.probe.selftest.scenes import exchanges
-from wholecall.probe import Verdict, judge
+from wholecall.probe import Judgement, judge
 
 TRIES = 3
 CASES = [(fault.id, wire) for fault in FAULTS.values() for wire in fault.wires]
 QUICK_RUNS, RUNS = 10, 334  # good servers of each of three wires
 
 
-def above_note(verdict: Verdict) -> list[str]:
+def above_note(verdict: Judgement) -> list[str]:
     """Return the ids of the rules that found more than a note."""
     return [finding.rule for finding in verdict.findings if finding.severity != "note"]
 
 
-def failures(verdict: Verdict) -> list[str]:
+def failures(verdict: Judgement) -> list[str]:
     """Return the tasks in which the model failed."""
     return [rate.task for rate in verdict.models if rate.right != rate.of]
 

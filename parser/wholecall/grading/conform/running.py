@@ -25,7 +25,7 @@ from wholecall.grading.conform.gateways import ask
 from wholecall.grading.conform.protocol import Adapter, Client, Died, TooSlow
 from wholecall.grading.conform.results import Graded, Results, Run, scores
 from wholecall.grading.conform.server import CaseServer
-from wholecall.grading.conform.verdicts import Answer, Verdict, judge
+from wholecall.grading.conform.verdicts import Answer, CaseVerdict, judge
 from wholecall.grading.conform.writes import pieces
 
 EVERY = "all"  # every way of writing that a case names
@@ -156,9 +156,9 @@ class Runner:
             got = msgspec.to_builtins(answer)
             verdict = judge(job.case, answer)
         except Died as error:
-            verdict = Verdict("crash", str(error))
+            verdict = CaseVerdict("crash", str(error))
         except TooSlow as error:
-            verdict = Verdict("timeout", str(error))
+            verdict = CaseVerdict("timeout", str(error))
         finally:
             server.withdraw(run)
         return Run(

@@ -16,7 +16,7 @@ import msgspec
 
 from wholecall.grading.conform.cases import Case, Suite, Tool, Wire, open_suite
 from wholecall.grading.conform.server import CaseServer
-from wholecall.grading.conform.verdicts import Answer, Verdict, judge
+from wholecall.grading.conform.verdicts import Answer, CaseVerdict, judge
 from wholecall.grading.conform.writes import pieces
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class ConformanceCase:
         *,
         refused: Sequence[str] = (),
         error: object = None,
-    ) -> Verdict:
+    ) -> CaseVerdict:
         """Return the verdict on what the client made of the case.
 
         Args:

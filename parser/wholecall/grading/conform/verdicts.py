@@ -75,24 +75,24 @@ class Answer(msgspec.Struct, frozen=True):
     unsupported: Optional[str] = None
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class CaseVerdict(msgspec.Struct, frozen=True):
     """A verdict, and its reason in a few words for people."""
 
     word: Word
     why: Optional[str] = None
 
 
-def judge(case: Case, answer: Answer) -> Verdict:
+def judge(case: Case, answer: Answer) -> CaseVerdict:
     """Return the verdict on an answer."""
     if answer.unsupported is not None:
-        return Verdict("unsupported", answer.unsupported)
+        return CaseVerdict("unsupported", answer.unsupported)
     found = _match(case, answer)
     if found.unsent:
-        return Verdict("unsafe", "; ".join(found.unsent))
+        return CaseVerdict("unsafe", "; ".join(found.unsent))
     if any(_fits(end, found) for end in case.accept):
-        return Verdict("pass")
+        return CaseVerdict("pass")
     why = "; ".join(_missing(found, answer)) or f"expected: {' or '.join(case.accept)}"
-    return Verdict("refused" if found.said else "lost", why)
+    return CaseVerdict("refused" if found.said else "lost", why)
 
 
 class _Found:

@@ -15,7 +15,7 @@ import msgspec
 from wholecall.grading.probe.asking import tokens_spent, turn_of
 from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding, Severity
 from wholecall.grading.probe.statistics import f1, newcombe, pass_k, wilson
-from wholecall.grading.probe.verdict import ModelRate, Verdict
+from wholecall.grading.probe.verdict import Judgement, ModelRate
 
 SCHEMA = 1
 _MOST_EVIDENCE = 10
@@ -167,9 +167,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 def report_of(
     about: About,
     exchanges: Sequence[Exchange],
-    verdict: Verdict,
+    verdict: Judgement,
     purposes: Mapping[str, str],
-    reference: tuple[About, Sequence[Exchange], Verdict] | None = None,
+    reference: tuple[About, Sequence[Exchange], Judgement] | None = None,
     **more: Any,
 ) -> Report:
     """Return the report on the exchanges of an endpoint.
@@ -255,10 +255,10 @@ def _compared(right: int, of: int, their_right: int, their_of: int) -> Compared:
 
 def _referred(
     exchanges: Sequence[Exchange],
-    verdict: Verdict,
+    verdict: Judgement,
     about: About,
     theirs: Sequence[Exchange],
-    their_verdict: Verdict,
+    their_verdict: Judgement,
 ) -> ReferenceResult:
     ours, others = _triggers(exchanges), _triggers(theirs)
     pairs = [(ours[file], others[file]) for file in ours.keys() & others.keys()]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from wholecall.arguments.verdict import Verdict as ArgumentVerdict
+from wholecall.arguments.verdict import Verdict
 from wholecall.calls.output.events import TERMINAL, Event, StreamFault, TurnFinished
 from wholecall.calls.output.turns import Turn
 from wholecall.calls.parse import parse_arguments
@@ -178,7 +178,7 @@ class Sight:
         return found
 
     @cached_property
-    def judged(self) -> list[tuple[CallSeen, ArgumentVerdict]]:
+    def judged(self) -> list[tuple[CallSeen, Verdict]]:
         """Each call whose arguments came as text, with the verdict on the text."""
         calls = self.answer.calls if self.answer else []
         return [(call, parse_arguments(call.text)) for call in calls if call.value is UNSET]

@@ -42,7 +42,7 @@ class ModelRate(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """What many exchanges show.
 
     Attributes:
@@ -181,7 +181,7 @@ class _Count:
         )
 
 
-def judge(exchanges: Iterable[Exchange]) -> Verdict:
+def judge(exchanges: Iterable[Exchange]) -> Judgement:
     """Return the verdict on many exchanges of one endpoint.
 
     A rule fails by one counterexample. Plain and streamed answers of one scenario, variant and try are compared.
@@ -196,7 +196,7 @@ def judge(exchanges: Iterable[Exchange]) -> Verdict:
             counts.setdefault(name, _Count()).add(hits, each.sight.exchange.file)
     untold = _compare(looked, counts)
     failed = [name for name in ALL if name in counts and counts[name].count]
-    return Verdict(
+    return Judgement(
         exchanges=len(looked),
         findings=tuple(_sorted(counts[name].finding(ALL[name]) for name in failed)),
         held=tuple(name for name in ALL if name in counts and not counts[name].count),
