@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2] / "conformance"
 N_STREAMS = 3  # shown in full
 LONGEST = 4000  # bytes of a stream that is shown
 PATIENCE = 60.0  # seconds of a program
+_LOOPS = frozenset({"boto3", "groq"})  # beside those whose names say so
 
 _PYTHON = '''"""How {name} {version} reads {of}.
 
@@ -52,7 +53,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("content-length") or 0))
         Server.asked += 1
         self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-type", "{content_type}")
         self.end_headers()
         self.wfile.write(STREAM if Server.asked == 1 else FAREWELL)
 
@@ -80,7 +81,7 @@ const [STREAM, TOOLS] = [STREAMS[process.argv[2]], ALL_TOOLS[process.argv[2]]];
 let asked = 0;
 const server = http.createServer((request, response) => {{
   request.resume().on("end", () => {{
-    response.writeHead(200, {{ "content-type": "text/event-stream" }});
+    response.writeHead(200, {{ "content-type": "{content_type}" }});
     response.end(asked++ ? FAREWELL : STREAM);
   }});
 }});
@@ -137,18 +138,15 @@ def shown(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def is_shown(case: str) -> bool:
     """Return whether a stream ends as the programs' server ends it, and is short."""
-    http, data = sidecar(case)["http"], body(case)
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return http["ending"] == "clean" and http["status"] == 200 and len(data) <= LONGEST
+    http = sidecar(case)["http"]
+    return http["ending"] == "clean" and http["status"] == 200 and len(body(case)) <= LONGEST
 
 
 @cache
 def farewell(wire: str) -> bytes:
     """Return what a server says once the tools have answered."""
-    return (ROOT / "farewells" / f"{wire}.sse").read_bytes()
+    [path] = [path for path in (ROOT / "farewells").glob(f"{wire}.*") if path.suffix != ".json"]
+    return path.read_bytes()
 
 
 def literal(data: bytes, *, is_node: bool) -> str:
@@ -185,6 +183,7 @@ def program(client: dict[str, Any], cases: list[str]) -> str:
         streams=", ".join(titles),
         data="\n".join(data),
         tools="\n".join(written),
+        content_type=sidecar(cases[0])["http"]["content_type"],
         farewell=f"(\n{literal(farewell(client['wire']), is_node=is_node)}\n)",
         path="/v1" if client["wire"] in {"chat-completions", "responses"} else "",
         snippet=snippet,
@@ -258,7 +257,7 @@ def _head(client: dict[str, Any], results: dict[str, Any], cases: list[dict[str,
 
 def _of_loop(name: str) -> str:
     """Return a word about a client that is a loop round an SDK; nothing for any other client."""
-    if not name.endswith("-loop"):
+    if not name.endswith("-loop") and name not in _LOOPS:
         return ""
     return " The loop is that of the guides to streaming: the SDK hands over what came, and the guide has to say more."
 
@@ -277,7 +276,7 @@ def _stream(case: dict[str, Any], said: str | None) -> str:
     lines = [
         f"### {case['case']}",
         known["about"],
-        f"```text\n{body(case['case']).decode()}```",
+        f"```text\n{_text(body(case['case']))}```",
         f"Calls sent: `{json.dumps(sent, ensure_ascii=False)}`"
         + (f"; may also be run: `{json.dumps(allowed, ensure_ascii=False)}`" if allowed else "")
         + f". Expected: {', or '.join(ends[end] for end in known['accept'])}.",
@@ -286,6 +285,14 @@ def _stream(case: dict[str, Any], said: str | None) -> str:
     if said is not None:
         lines.append(f"The program below prints:\n\n```text\n{said.rstrip()}\n```")
     return "\n\n".join(lines) + "\n"
+
+
+def _text(data: bytes) -> str:
+    """Return a stream as a text shows it; of a binary one only its length, since the program holds it."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return f"({len(data)} bytes of binary messages: see the program)\n"
 
 
 def write(pythons: list[str], node: str | None, only: list[str]) -> None:

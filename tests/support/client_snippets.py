@@ -201,6 +201,31 @@ model = ChatOpenAI(model="m", base_url=URL, api_key="x", max_retries=0, use_resp
 
 model = ChatAnthropic(model="m", base_url=URL, api_key="x", max_retries=0)
 """,
+    ("boto3", "bedrock-converse"): """
+import boto3
+
+client = boto3.client(
+    "bedrock-runtime",
+    endpoint_url=URL,
+    region_name="us-east-1",
+    aws_access_key_id="unused",
+    aws_secret_access_key="unused",
+)
+specs = [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name, schema in TOOLS]
+ask = dict(modelId="m", messages=[{"role": "user", "content": [{"text": "Go."}]}])
+if specs:
+    ask["toolConfig"] = {"tools": specs}
+calls = {}
+for event in client.converse_stream(**ask)["stream"]:
+    if "contentBlockStart" in event and "toolUse" in event["contentBlockStart"]["start"]:
+        use = event["contentBlockStart"]["start"]["toolUse"]
+        calls[event["contentBlockStart"]["contentBlockIndex"]] = [use["toolUseId"], use["name"], ""]
+    elif "contentBlockDelta" in event and "toolUse" in event["contentBlockDelta"]["delta"]:
+        piece = event["contentBlockDelta"]
+        calls[piece["contentBlockIndex"]][2] += piece["delta"]["toolUse"]["input"]
+for call in calls.values():
+    print(*call)
+""",
     ("groq", "chat-completions"): """
 from groq import Groq
 
