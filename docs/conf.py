@@ -11,6 +11,7 @@ import builtins
 import pkgutil
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -63,6 +64,7 @@ _log = getLogger(__name__)
 _FIELD: Final = ".. attribute::"
 _SHOWN = (classmethod, property, staticmethod)
 _ANNOTATED = re.compile(r"Annotated\[(.+), \w+\(.*\)\]\Z")  # the type, and a note for the program
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([\w./-]+)\.md(#[\w-]*)?\)")
 _WORDS = re.compile(rf"\b({'|'.join(wholecall.types.__all__)})\b")
 
 
@@ -136,8 +138,31 @@ def _keep_builtins(_app: Sphinx, doctree: nodes.document) -> None:
             reference.replace_self(nodes.Text(reference["reftarget"]))
 
 
+def _llms_text(index: str) -> str:
+    """Return `llms.txt` (https://llmstxt.org): the index as lists of links, one a line, from the site's root."""
+    about = re.sub(r"[*\[\]]|\([\w./]+\)", "", index.split("\n\n")[1])
+    lines = [f"# {project}", "", f"> {about}"]
+    for part in re.split(r"^## ", index.partition("```{toctree}")[0], flags=re.MULTILINE)[1:]:
+        links = [(title, _page(path)) for title, path, _ in _LINK.findall(part)]
+        lines += ["", f"## {part.partition(chr(10))[0]}", ""]
+        lines += [f"- [{title[0].upper()}{title[1:]}]({page})" for title, page in dict.fromkeys(links)]
+    return "\n".join(lines) + "\n"
+
+
+def _page(path: str) -> str:
+    """Return where a page of the index is on the site."""
+    return f"{path.removeprefix('../') if path.startswith('../') else f'docs/{path}'}.html"
+
+
+def _write_llms(app: Sphinx, error: Exception | None) -> None:
+    if error is None and app.builder.name == "html":
+        index = (Path(app.srcdir) / "docs" / "index.md").read_text("utf-8")
+        (Path(app.outdir) / "llms.txt").write_text(_llms_text(index), "utf-8")
+
+
 def setup(app: Sphinx) -> None:
     """Hook into autodoc, after napoleon."""
+    app.connect("build-finished", _write_llms)
     app.connect("autodoc-skip-member", _skips_data)
     app.connect("autodoc-process-signature", _without_signature)
     app.connect("autodoc-process-docstring", _describe_fields, priority=900)
