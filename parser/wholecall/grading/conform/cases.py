@@ -192,7 +192,7 @@ def load_case(path: Path) -> Case:
     stem = path.name.removesuffix(_SIDECAR)
     try:
         case = msgspec.convert(json.loads(_read(path)), Case)
-    except (ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
         raise BadSuite(f"{path}: {error}") from None
     if case.id != f"{path.parent.name}/{stem}":
         raise BadSuite(f"{path}: the id is {case.id!r}, by its place it is {path.parent.name}/{stem}")

@@ -144,7 +144,7 @@ class Program:
             raise AdapterFailed(f"{self._command[0]}: {error}") from None
         try:
             return msgspec.convert(json.loads(line), _Hello).clients
-        except (ValueError, RecursionError) as error:
+        except (msgspec.ValidationError, ValueError, RecursionError) as error:
             self.close()
             raise AdapterFailed(f"{self._command[0]}: its answer to hello is wrong: {error}") from None
 
@@ -175,7 +175,7 @@ class Program:
         line = self._ask(request, float(request["timeout"]) + _GRACE)
         try:
             return msgspec.convert(json.loads(line), kind)
-        except (ValueError, RecursionError) as error:
+        except (msgspec.ValidationError, ValueError, RecursionError) as error:
             self._kill()
             raise Died(f"its answer is wrong: {error}") from None
 

@@ -175,7 +175,7 @@ def load(path: str | Path) -> Results:
         return msgspec.convert(json.loads(Path(path).read_bytes()), Results)
     except OSError as error:
         raise BadSuite(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
         raise BadSuite(f"{path}: it is no file of results: {error}") from None
 
 

@@ -63,7 +63,7 @@ class HandServer(CaseServer):
             return answer_of({"error": {"message": f"there is no case {name}"}}, 404)
         try:
             made = msgspec.convert(request.json(), Made)
-        except (ValueError, RecursionError) as error:
+        except (msgspec.ValidationError, ValueError, RecursionError) as error:
             return answer_of({"error": {"message": f"this is no answer of an adapter: {error}"}}, 400)
         verdict = judge(case, made)
         found = {"run": run, "case": name, "level": case.level, "verdict": verdict.word, "why": verdict.why}

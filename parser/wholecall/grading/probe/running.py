@@ -10,10 +10,11 @@ measured is kept whenever it is there: an interruption loses the requests under 
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import msgspec
@@ -165,12 +166,13 @@ class Runner:
         self._began = time.monotonic()
         try:
             asyncio.run(self._measure(asks))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, asyncio.CancelledError):
             self._run.is_interrupted = True
         self._run.seconds = time.monotonic() - self._began
 
     async def _measure(self, asks: Sequence[Ask]) -> None:
         loop = asyncio.get_running_loop()
+        _cancel_at_interrupt(loop)
         queue = iter([(place, ask) for ask in asks for place in range(len(self._endpoints))])
         self._answers = {
             (place, ask.scenario, ask.is_streamed, ask.round): loop.create_future()
@@ -229,6 +231,14 @@ class Runner:
         if base is None:
             return None
         return _answered(variant, base) if variant.follows == "calls" else _shortened(variant, base)
+
+
+def _cancel_at_interrupt(loop: asyncio.AbstractEventLoop) -> None:
+    """Let Ctrl-C cancel the task that runs, as CPython does from 3.11 on, rather than raise wherever the program is."""
+    task = asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows, or in a thread
+        loop.add_signal_handler(signal.SIGINT, task.cancel)
 
 
 async def wire_of(make: Callable[[Wire], Endpoint], run: Run) -> Wire | None:
