@@ -95,8 +95,11 @@ hypothesis.settings.load_profile(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let each worker run neighbours, and take from others in the end: what tests of a module share is made once."""
-    if getattr(config.option, "dist", None) == "load":
+    """Let each worker run neighbours, and take from others in the end: what tests of a module share is made once.
+
+    Only tests of our own code do so: a framework's garbage is collected in the tests behind it.
+    """
+    if getattr(config.option, "dist", None) == "load" and "not sdk" in config.option.markexpr:
         config.option.dist = "worksteal"
 
 
