@@ -5,8 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import threading
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
@@ -52,6 +54,15 @@ try:
 except (http.client.IncompleteRead, ConnectionError) as error:
     return said(error=repr(error))
 """
+
+
+class ReadAtOnce(threading.Thread):
+    """A thread whose start returns when it has ended."""
+
+    def start(self) -> None:
+        """Run to the end."""
+        super().start()
+        self.join()
 
 
 def run(suite: Suite, command: list[str], settings: Settings | None = None) -> Results:
@@ -203,6 +214,43 @@ def test_a_program_that_is_no_adapter_is_told(tmp_path: Path) -> None:
         Program(["true"]).hello()
     with pytest.raises(AdapterFailed, match="its answer to hello is wrong"):
         Program(["echo", "hello"]).hello()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"), [("true", "program ended"), ("echo", "its answer to hello is wrong")]
+)
+def test_a_program_that_ends_before_it_is_asked_is_told(
+    monkeypatch: pytest.MonkeyPatch, command: str, said: str
+) -> None:
+    """A program whose output was read before the first request is no adapter either, and nothing waits for it."""
+    monkeypatch.setattr("wholecall.grading.conform.protocol.threading.Thread", ReadAtOnce)
+    monkeypatch.setattr("wholecall.grading.conform.protocol._HELLO", 0.0)
+
+    with pytest.raises(AdapterFailed, match=said):
+        Program([command]).hello()
+
+
+def test_a_program_that_ends_after_its_answer_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The death of a program between two cases is the verdict of neither."""
+    readers: list[threading.Thread] = []
+
+    def thread(**kwargs: Any) -> threading.Thread:
+        readers.append(threading.Thread(**kwargs))
+        return readers[-1]
+
+    monkeypatch.setattr("wholecall.grading.conform.protocol.threading", SimpleNamespace(Thread=thread))
+    body = "print(json.dumps(said(text=asked['case'])), flush=True)\nsys.exit(3)"
+    program = Program(adapter_of(tmp_path, body))
+    told = []
+    for case in ("one", "two"):
+        told.append(program.run({"do": "run", "case": case, "timeout": 20}).text)
+        readers[-1].join()  # the program has ended
+    program.close()
+
+    assert ["one", "two"] == told
+    assert 2 == len(readers)
 
 
 def test_blind_clients_are_told_no_names(tmp_path: Path) -> None:

@@ -167,6 +167,7 @@ class Program:
         return self._told(request, Gateway)
 
     def _told(self, request: Mapping[str, Any], kind: type[Told]) -> Told:
+        self._check_quiet()
         if self._process is None:
             try:
                 self.hello()
@@ -193,11 +194,21 @@ class Program:
             pass
         self._kill()
 
+    def _check_quiet(self) -> None:
+        """End a program that has ended, or wrote something, since its last answer.
+
+        Raises:
+            Died: it wrote a line that nobody asked for.
+        """
+        if self._process is None or self._lines.empty():
+            return
+        line = self._lines.get()
+        self._kill()
+        if line:
+            raise Died(f"it wrote a line that nobody asked for: {line[:80]!r}")
+
     def _ask(self, request: Mapping[str, Any], seconds: float) -> bytes:
         process = self._process or self._start()
-        if not self._lines.empty() and (line := self._lines.get()):
-            self._kill()
-            raise Died(f"it wrote a line that nobody asked for: {line[:80]!r}")
         try:
             self._write(process, request)
         except OSError:  # it has ended; it may have said something before
