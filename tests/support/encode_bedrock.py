@@ -44,6 +44,16 @@ def event(name: str, payload: JSON | bytes) -> bytes:
     )
 
 
+def parts(data: bytes, size: int) -> bytes:
+    """Return a stream in the parts of SageMaker's InvokeEndpointWithResponseStream, each of so many bytes."""
+    headers = {
+        ":event-type": "PayloadPart",
+        ":content-type": "application/octet-stream",
+        ":message-type": "event",
+    }
+    return b"".join(_told(headers, data[at : at + size]) for at in range(0, len(data), size))
+
+
 def exception(kind: str, payload: JSON | bytes) -> bytes:
     """Return the message of one exception that the service's model knows."""
     return _told(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import frames
-from tests.support.encode_bedrock import error, event, exception, header, message
+from tests.support.encode_bedrock import error, event, exception, header, message, parts
 from tests.support.frames import Item, kinds, split
 from wholecall.deltas import WireFault
 from wholecall.framing import EventStreamFraming, Frame
@@ -232,6 +232,36 @@ def test_split_invariance(messages: list[bytes], limits: Limits, cuts: list[int]
     stream = b"".join(messages)
 
     assert kinds(read_all_ways(stream, limits)) == read(split(stream, cuts), limits)
+
+
+def test_parts_are_one_stream() -> None:
+    """The payloads of parts are joined: what begins in one ends in another, and the end of all ends the last event."""
+    framing = EventStreamFraming()
+    found = framing.feed(parts(b"event: a\ndata: 1\n\ndata: 2", 6)) + framing.close()
+
+    assert [Frame("a", "1"), Frame("message", "2")] == found
+
+
+def test_an_exception_after_parts_keeps_its_place() -> None:
+    """A failure between two parts is a frame between theirs."""
+    framing = EventStreamFraming()
+    data = (
+        parts(b"data: 1\n\n", 99)
+        + exception("ModelStreamError", {"Message": "x"})
+        + parts(b"data: 2\n\n", 99)
+    )
+
+    assert ["message", "error", "message"] == [frame.event for frame in framing.feed(data)]
+
+
+def test_faults_in_parts_keep_their_place() -> None:
+    """A line beyond the limit of a line ends the stream, after the frames before it."""
+    framing = EventStreamFraming(Limits(max_line_bytes=32))
+    frames = framing.feed(parts(b"data: 1\n\n", 99) + parts(b"data: " + b"x" * 40 + b"\n\n", 16))
+
+    assert [Frame("message", "1")] == frames
+    assert [(1, "line_too_long", True)] == [(at, it.kind, it.fatal) for at, it in framing.take_faults()]
+    assert [] == framing.feed(parts(b"data: 3\n\n", 99))
 
 
 def test_headers_are_remembered_by_their_bytes_and_in_bounds() -> None:

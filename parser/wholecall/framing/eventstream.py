@@ -1,4 +1,4 @@
-"""Amazon's binary event streams (`application/vnd.amazon.eventstream`).
+r"""Amazon's binary event streams (`application/vnd.amazon.eventstream`).
 
 Theory of operation
 -------------------
@@ -20,6 +20,10 @@ Whole messages are read in place. The beginning of one waits in a bytearray, and
 is there, so reads of single bytes cost linear work. All events of a kind have the same headers, so the name in a
 block of headers is remembered by the block's exact bytes. Source: AWS documentation, "Event stream encoding"; the bound
 on headers is that of AWS's own clients.
+
+SageMaker knows no wire of its own: each `PayloadPart` has some bytes of the container's answer, cut anywhere, such as
+`data: {"choi` and `ces":[…]}\n\n`. They are joined and read as server-sent events, lines or a body of JSON. Source: AWS
+documentation, `InvokeEndpointWithResponseStream`.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ import msgspec
 from wholecall.deltas import WireFault
 from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming
 from wholecall.framing.frame import Frame
+from wholecall.framing.sse import SSEFraming
 from wholecall.limits import Limits
 
 PRELUDE_BYTES: Final = 12
@@ -44,6 +49,8 @@ _PRELUDE = struct.Struct(">III")
 _BYTES, _STRING = 6, 7  # the types of header values with their own length field
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 
+PART: Final = "PayloadPart"
+
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -52,10 +59,20 @@ def is_prelude(data: bytes) -> bool:
     return crc32(data[:8]) == int.from_bytes(data[8:PRELUDE_BYTES], "big")
 
 
+class PayloadPartsFraming(SSEFraming):
+    """Frames of the stream whose bytes the messages of another stream carry."""
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        limits = msgspec.structs.replace(limits, max_stream_bytes=None)  # the outer stream counts its bytes
+        super().__init__(limits, dispatch_at_eof=True, raw_json=True, misspelt=True)
+
+
 class EventStreamFraming(ByteFraming):
     """Frames of a binary event stream; exceptions in it are frames named `error`."""
 
-    DERIVED = ByteFraming.DERIVED | {"_known"}
+    DERIVED = ByteFraming.DERIVED | {"_known", "_limits"}
+
+    _parts: PayloadPartsFraming | None
 
     _unread: bytearray
     _needed: Annotated[int, msgspec.Meta(ge=PRELUDE_BYTES)]
@@ -69,6 +86,8 @@ class EventStreamFraming(ByteFraming):
         self._needed = PRELUDE_BYTES  # bytes until something can be read: the head, then the whole message
         self._to_skip = 0
         self._known: dict[bytes, str] = {}  # the names of events by their headers
+        self._limits = limits
+        self._parts = None  # the stream in parts, once there is one
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
         if self._to_skip:
@@ -111,7 +130,25 @@ class EventStreamFraming(ByteFraming):
         elif (name := self._known.get(block)) is None:
             self._read_first(block, payload, frames)
         else:
+            self._read_event(name, payload, frames)
+
+    def _read_event(self, name: str, payload: bytes, frames: list[Frame]) -> None:
+        if name != PART:
             frames.append(self._frame(name, payload))
+            return
+        if self._parts is None:
+            self._parts = PayloadPartsFraming(self._limits)
+        self._take(self._parts, self._parts.feed(payload), frames)
+
+    def _take(self, parts: PayloadPartsFraming, found: list[Frame], frames: list[Frame]) -> None:
+        """Take the frames and the faults of the stream in parts."""
+        for position, fault in parts.take_faults():
+            self.faults.append(fault)
+            self._positions.append(len(frames) + position)
+            if fault.fatal:
+                self._dead = self._guarded = True
+        self.replaced = self.replaced or parts.replaced
+        frames += found
 
     def _is_sound(self, lengths: bytes, total: int, headers: int, checksum: int, frames: list[Frame]) -> bool:
         """Return whether the lengths of a message allow reading it; else note the reason."""
@@ -139,9 +176,11 @@ class EventStreamFraming(ByteFraming):
             name = headers.get(":event-type", "")
             if len(self._known) < _MOST_KNOWN and len(block) <= _LONGEST_KNOWN:
                 self._known[block] = name
-            frames.append(self._frame(name, payload))
+            self._read_event(name, payload, frames)
 
     def _end(self, frames: list[Frame]) -> None:
+        if self._parts is not None:
+            self._take(self._parts, self._parts.close(), frames)
         if self._unread:
             raw = self._raw_text(bytes(self._unread))
             self._note(WireFault("undecodable_frame", "the stream ends inside a message", raw=raw), frames)

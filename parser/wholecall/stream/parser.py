@@ -9,6 +9,7 @@ input from the wire raises.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
@@ -22,6 +23,7 @@ from wholecall.dialects.decode import LONGEST_NOISE, spoken
 from wholecall.errors import BadSnapshot, StreamClosed, Uncopyable, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing, opening, table
 from wholecall.framing.base import BytesLike, checked
+from wholecall.framing.eventstream import PayloadPartsFraming
 from wholecall.framing.frame import Frame, framed
 from wholecall.framing.parts import LARGE, parted
 from wholecall.limits import Limits
@@ -37,7 +39,7 @@ from wholecall.stream.reading import FrameReader, nothing
 from wholecall.text.options import TextWanted, text_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
@@ -490,7 +492,10 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), output=output, **options.of_parser(known, output))
         parser._may_begin_in = ""
-        reading.fill(parser._roots(), parser._assembler.makers())
+        makers: dict[type, Callable[[], Any]] = {
+            PayloadPartsFraming: partial(PayloadPartsFraming, parser._limits)
+        }
+        reading.fill(parser._roots(), makers | parser._assembler.makers())
         for key, resets in options.resets.items():
             if not parser._follows(key, resets):
                 raise BadSnapshot("a call or an answer is followed live that nobody watches")

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
+from wholecall.framing.eventstream import PART, PRELUDE_BYTES, is_prelude
 from wholecall.recordings.redacting.letters import Units, units
 from wholecall.recordings.redacting.rules import ARGUMENTS, BASE64, DESCRIBED, is_count, is_long_number
 
@@ -275,6 +275,10 @@ class Messages:
         for name, first, last in self._headers(start + PRELUDE_BYTES, min(body, len(self._data))):
             if name == _EVENT:
                 frame.event = self._data[first:last].decode("utf-8", "replace")
+                if frame.event == PART:
+                    raise ValueError(
+                        f"the message at byte {start:,} has a part of another stream: redact that one"
+                    )
             elif name == _MESSAGE:
                 places.append((first, last))
         for first, last in places:
