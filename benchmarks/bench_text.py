@@ -14,7 +14,7 @@ from benchmarks import measure
 from benchmarks.claims import Claim, Comparison, Contender, Figure, Growth, Ratio, Scale
 from benchmarks.texts import KIB, prose
 from wholecall import Limits
-from wholecall.arguments.lexical import Scan
+from wholecall.calls.arguments.lexical import Scan
 from wholecall.text.engine import TextEngine
 from wholecall.text.formats import AUTO
 from wholecall.text.outputs import Output, Shown, Written

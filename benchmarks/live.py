@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.texts import every, long_arguments
 from wholecall import PartialJsonParser, partial_json
-from wholecall.arguments.progress import ProgressScanner, StringWatcher
+from wholecall.calls.arguments.progress import ProgressScanner, StringWatcher
 
 # Reads the pieces; returns the whole value, if it builds one.
 Contender = Callable[[Iterable[str]], Any]

@@ -1,9 +1,9 @@
 """Whole tool calls, or none: the bytes of any LLM stream to tool calls that are safe to execute."""
 
-from wholecall.arguments.answer_progress import PartialOutput
-from wholecall.arguments.partial import PartialArguments
-from wholecall.arguments.partial_json import PartialJson
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments.answer_progress import PartialOutput
+from wholecall.calls.arguments.partial import PartialArguments
+from wholecall.calls.arguments.partial_json import PartialJson
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.calls.output.answers import Output, OutputDropped, OutputProgress
 from wholecall.calls.output.call_events import (
     ArgumentsDelta,

@@ -323,7 +323,7 @@ def _error_seeds() -> Iterator[bytes]:
 
 
 TARGETS = (
-    Target("arguments", run_arguments, _argument_seeds, "wholecall.arguments"),
+    Target("arguments", run_arguments, _argument_seeds, "wholecall.calls.arguments"),
     Target("shrink", run_shrink, _shrink_seeds, "wholecall.history"),
     Target("transcripts", run_transcripts, _transcript_seeds, "wholecall.history"),
     Target("errors", run_errors, _error_seeds, "wholecall.history"),

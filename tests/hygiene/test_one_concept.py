@@ -13,8 +13,8 @@ from wholecall.dialects.table import DIALECTS
 # merged, or made a folder.
 SHARED: Mapping[tuple[str, ...], str] = {
     (
-        "arguments.partial",
-        "arguments.partial_json",
+        "calls.arguments.partial",
+        "calls.arguments.partial_json",
     ): "shows half a text; reads a growing one, without a stream",
     ("cli.replay", "cli.replay_output"): "the command; the forms of its output",
     ("machine.call", "machine.call_text"): "the evidence about a call; its text in every form",

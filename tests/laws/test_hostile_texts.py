@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.support.turns import canonical
 from wholecall import parse_arguments
-from wholecall.arguments import strict
-from wholecall.arguments.tokens import plain, scan
+from wholecall.calls.arguments import strict
+from wholecall.calls.arguments.tokens import plain, scan
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 

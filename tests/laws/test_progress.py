@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.support.turns import canonical, full_objects, objects
 from wholecall import parse_arguments
-from wholecall.arguments.partial import Closed, PartialArguments, Path, Piece, StringDelta
-from wholecall.arguments.progress import ProgressScanner, StringWatcher
+from wholecall.calls.arguments.partial import Closed, PartialArguments, Path, Piece, StringDelta
+from wholecall.calls.arguments.progress import ProgressScanner, StringWatcher
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support.turns import canonical, objects
 from wholecall import parse_arguments
-from wholecall.arguments.verdict import Verdict
+from wholecall.calls.arguments.verdict import Verdict
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
 Reader = Callable[[str], Any]

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from tests.text.corrected import CORRECTED
-from wholecall.arguments.equal import same_value
+from wholecall.calls.arguments.equal import same_value
 from wholecall.text.formats import AUTO, FORMATS
 from wholecall.text.records import Block, Format
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.together import together
-from wholecall.arguments.equal import spelled_alike
+from wholecall.calls.arguments.equal import spelled_alike
 from wholecall.text.python_values import DEEPEST, NotPython, PythonCall, python_calls, python_value
 
 SCALARS = (

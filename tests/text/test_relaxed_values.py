@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.together import together
-from wholecall.arguments.equal import spelled_alike
+from wholecall.calls.arguments.equal import spelled_alike
 from wholecall.text.relaxed_values import DELIMITERS, NotRelaxed, relaxed_object
 
 TEXTS = st.text() | st.lists(st.sampled_from(['"', "<|", "|>", "{", "}", ",", ":", "\\", "a b", "\n"])).map(

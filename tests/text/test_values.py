@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.together import together
-from wholecall.arguments.equal import spelled_alike
+from wholecall.calls.arguments.equal import spelled_alike
 from wholecall.text.values import Schema, is_half_quoted, json_typed, quoted, self_typed, typed, written
 
 ANY_TEXT = st.text(st.characters()) | st.lists(

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.arguments import strict
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments import strict
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.arguments.ladder import read_arguments
-from wholecall.arguments.recovery import Recovered
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments.ladder import read_arguments
+from wholecall.calls.arguments.recovery import Recovered
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.calls.tools.tool import Tool
 from wholecall.limits import Limits
 from wholecall.policy import Policy
@@ -235,7 +235,7 @@ def test_a_faithful_recovery_passes(
 ) -> None:
     """Where keys and leaves are the tokens of the text, in their order, the recovered object is emitted."""
     monkeypatch.setattr(
-        "wholecall.arguments.ladder.recover", lambda _: Recovered(text, [], *(span or (0, len(raw))))
+        "wholecall.calls.arguments.ladder.recover", lambda _: Recovered(text, [], *(span or (0, len(raw))))
     )
 
     assert "recovered" == parse_arguments(raw).status
@@ -268,7 +268,9 @@ def test_a_faithful_recovery_passes(
 )
 def test_an_unfaithful_recovery_is_dropped(raw: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If recovery ever invented, lost, moved or changed anything, the call would be dropped."""
-    monkeypatch.setattr("wholecall.arguments.ladder.recover", lambda _: Recovered(text, [], 0, len(raw)))
+    monkeypatch.setattr(
+        "wholecall.calls.arguments.ladder.recover", lambda _: Recovered(text, [], 0, len(raw))
+    )
 
     expected = Verdict(
         "dropped", reason="ambiguous", detail="the recovered object holds what the text does not"

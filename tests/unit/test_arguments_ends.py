@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.arguments import ladder
-from wholecall.arguments.ladder import Ending
-from wholecall.arguments.recovery import Fault
+from wholecall.calls.arguments import ladder
+from wholecall.calls.arguments.ladder import Ending
+from wholecall.calls.arguments.recovery import Fault
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import DONE, CallWhole, Finish, Fragment, Labelled, TurnEnded
 from wholecall.limits import Limits

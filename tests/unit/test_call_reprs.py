@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
-from wholecall.arguments.verdict import Edit
+from wholecall.calls.arguments.verdict import Edit
 from wholecall.calls.output.events import TERMINAL
 
 SECRET = {

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.together import together
-from wholecall.arguments.lexical import Scan
-from wholecall.arguments.placeholders import is_placeholder
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.lexical import Scan
+from wholecall.calls.arguments.placeholders import is_placeholder
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.deltas import DONE, HYDRATION, ITEM_DONE, OBJECT
 from wholecall.machine import call_text as call_module
 from wholecall.machine.call import Call

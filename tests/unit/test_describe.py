@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tests.support.together import together
 from wholecall import ToolCall, ToolCallDropped, UnknownDialect
-from wholecall.arguments.verdict import Edit
+from wholecall.calls.arguments.verdict import Edit
 from wholecall.types import DropReason, Kind
 
 RAW = '{"path": "/tmp/secr\ud83d'

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from tests.support.together import together
-from wholecall.arguments.equal import key_of, same_text, same_value, spelled_alike
+from wholecall.calls.arguments.equal import key_of, same_text, same_value, spelled_alike
 
 # Values, those that mean the same in one row; in a row those that are spelled alike are in one list.
 ROWS: list[list[list[Any]]] = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.together import together
-from wholecall.arguments.lexical import Scan, begins_object, is_object
+from wholecall.calls.arguments.lexical import Scan, begins_object, is_object
 
 # text → complete, value_may_start, inside_string
 STATES: dict[str, tuple[bool, bool, bool]] = {

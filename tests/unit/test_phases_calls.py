@@ -22,8 +22,8 @@ from tests.support.words import (
     told,
     whole,
 )
-from wholecall.arguments import strict
 from wholecall.calls import parse
+from wholecall.calls.arguments import strict
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.deltas import (
     DONE,

@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import Closed, OpenText, PartialArguments, Path, Piece, StringDelta
-from wholecall.arguments.progress import ProgressScanner, StringWatcher
+from wholecall.calls.arguments.grammar import Grammar
+from wholecall.calls.arguments.partial import Closed, OpenText, PartialArguments, Path, Piece, StringDelta
+from wholecall.calls.arguments.progress import ProgressScanner, StringWatcher
 from wholecall.calls.output.call_events import ToolCall
 from wholecall.limits import Limits
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.arguments.lexical import Scan
+from wholecall.calls.arguments.lexical import Scan
 from wholecall.machine.readings.partitions import MOST_OPEN, PARTITIONS, Columns, Piece
 from wholecall.machine.readings.solve import solve
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.arguments.recovery import Fault, Recovered, peel, recover
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments.recovery import Fault, Recovered, peel, recover
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.policy import Policy
 
 RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [
@@ -183,7 +183,9 @@ def test_a_recovered_text_takes_the_strict_checks() -> None:
 def test_the_post_condition_stops_a_wrong_recovery(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If recovery ever invented, lost or changed a leaf, the call would be dropped."""
     raw = "{a:2}"
-    monkeypatch.setattr("wholecall.arguments.ladder.recover", lambda _: Recovered(text, [], 0, len(raw)))
+    monkeypatch.setattr(
+        "wholecall.calls.arguments.ladder.recover", lambda _: Recovered(text, [], 0, len(raw))
+    )
     assert parse_arguments(raw).reason == "ambiguous"
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.arguments.recovery import SPECIAL_TOKENS, Fault, Recovered, peel, recover
-from wholecall.arguments.verdict import Edit
+from wholecall.calls.arguments.recovery import SPECIAL_TOKENS, Fault, Recovered, peel, recover
+from wholecall.calls.arguments.verdict import Edit
 
 # Texts, and the position of the misplaced token.
 FAULTS: dict[str, list[tuple[str, int, int]]] = {

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.bound import Got, assembled
 from wholecall import parse_arguments
-from wholecall.arguments.verdict import Verdict
+from wholecall.calls.arguments.verdict import Verdict
 from wholecall.calls.output.call_events import ArgumentsReset, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.deltas import (
     DONE,

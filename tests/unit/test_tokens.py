@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.together import together
-from wholecall.arguments.tokens import Token, holds_number, members, nesting, plain, scan, spell, split
+from wholecall.calls.arguments.tokens import Token, holds_number, members, nesting, plain, scan, spell, split
 
 
 @given(st.text("ab1\"'\\\n ,:{}[]#/*\u201c\u201d\u2018\u00a0.", max_size=20))

@@ -27,7 +27,7 @@ from wholecall import (
     Tools,
     parse_arguments,
 )
-from wholecall.arguments.verdict import Edit
+from wholecall.calls.arguments.verdict import Edit
 
 FIT = '{"port": "Brest", "nights": 2, "options": {"side": "port"}}'
 MISFIT = '{"port": "Brest", "nights": "two", "options": {"side": "port"}}'

@@ -17,7 +17,7 @@ import pytest
 from tests.support.together import together
 from tests.support.tools import FORMS
 from wholecall import Policy, Tools, Verdict, parse_arguments
-from wholecall.arguments.verdict import Edit
+from wholecall.calls.arguments.verdict import Edit
 from wholecall.calls.tools.misfit import Coerced, Misfit
 
 COERCE = Policy(coerce="schema")

@@ -1,6 +1,6 @@
 """From argument text to a verdict, with a check against the tool if the tool is known.
 
-Theory of operation. The text is read by the ladder of `wholecall.arguments.ladder`, whatever the tool. A value that
+Theory of operation. The text is read by the ladder of `wholecall.calls.arguments.ladder`, whatever the tool. A value that
 could be read is then checked against the tool, which can only make the verdict worse; integers are made safe last. The
 text of an answer is treated in the same way; a value that already fits is not changed.
 
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from msgspec.structs import replace
 
-from wholecall.arguments import strict, tokens
-from wholecall.arguments.ladder import Ending, read_answer, read_arguments
-from wholecall.arguments.partial_json import JsonScanner, PartialJson
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments import strict, tokens
+from wholecall.calls.arguments.ladder import Ending, read_answer, read_arguments
+from wholecall.calls.arguments.partial_json import JsonScanner, PartialJson
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.calls.output.answers import Output, OutputDropped
 from wholecall.calls.tools import answers, fit
 from wholecall.calls.tools.misfit import Check, Misfit
@@ -27,7 +27,7 @@ from wholecall.limits import Limits
 from wholecall.policy import Policy
 
 if TYPE_CHECKING:
-    from wholecall.arguments.verdict import ArgsT
+    from wholecall.calls.arguments.verdict import ArgsT
     from wholecall.types import JsonState, OutputReason
 
 

@@ -22,7 +22,7 @@ from typing import Union
 
 import msgspec
 
-from wholecall.arguments.equal import same_text
+from wholecall.calls.arguments.equal import same_text
 from wholecall.deltas import INVALID_INDEX, CallClosed, CallWhole, Delta, Finish, Index
 from wholecall.dialects.decode import is_blank, plain
 from wholecall.discreet import discreet_repr

@@ -26,7 +26,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.history.indexed import IndexedTranscript
 from wholecall.history.parts import Message, MessagesT, Part
 from wholecall.history.shapes.table import ShapeName

@@ -22,7 +22,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container
 from typing import Final, NamedTuple
 
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.history.values import dumped
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.calls.output.answers import Output, OutputDropped
 
 if TYPE_CHECKING:

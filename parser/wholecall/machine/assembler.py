@@ -12,7 +12,7 @@ so far, and if the budget has room, the fragments are appended as one text and e
 taken one by one (`_route`), which puts the call back on the fast path if it can.
 
 Not handled here: framing, dialects and their detection (see `wholecall.stream`), and the meaning of argument text (see
-`wholecall.arguments`).
+`wholecall.calls.arguments`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from wholecall import deltas
-from wholecall.arguments import placeholders, tokens
+from wholecall.calls.arguments import placeholders, tokens
 from wholecall.calls.output.call_events import ToolCallCancelled
 from wholecall.calls.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.machine import answers, cancelling, phases, routes

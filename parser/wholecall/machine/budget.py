@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.limits import Limits
 from wholecall.machine.call import Call
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.arguments.placeholders import is_placeholder
 from wholecall.calls.output.call_events import ArgumentsDelta
 from wholecall.deltas import OBJECT, Index
 from wholecall.machine.call_text import CallText

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wholecall.arguments import placeholders, tokens
-from wholecall.arguments.lexical import Scan, begins_object, is_object
+from wholecall.calls.arguments import placeholders, tokens
+from wholecall.calls.arguments.lexical import Scan, begins_object, is_object
 from wholecall.deltas import HYDRATION, OBJECT
 from wholecall.machine.evidence import CallEvidence
 from wholecall.types import Flag, Kind

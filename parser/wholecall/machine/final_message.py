@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from wholecall.arguments import placeholders
+from wholecall.calls.arguments import placeholders
 from wholecall.machine.matching import Listed, first_of, pairs
 from wholecall.machine.readings.partitions import final_name
 from wholecall.machine.sameness import Said

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.arguments.placeholders import is_placeholder
 from wholecall.calls.output.call_events import ArgumentsReset, ToolCallStarted
 from wholecall.deltas import OBJECT
 from wholecall.machine import claims, duplicates, holding

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.arguments import placeholders, tokens
+from wholecall.calls.arguments import placeholders, tokens
 from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole, Labelled
 from wholecall.machine.budget import weight
 from wholecall.machine.call import Call

@@ -15,8 +15,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wholecall.arguments.ladder import read_arguments
-from wholecall.arguments.verdict import Verdict
+from wholecall.calls.arguments.ladder import read_arguments
+from wholecall.calls.arguments.verdict import Verdict
 from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.readings import marked, solve
 from wholecall.machine.readings.partitions import Piece

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Union
 
 from wholecall import deltas
-from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.arguments.placeholders import is_placeholder
 from wholecall.calls.output.events import ReasoningDelta, TextDelta
 from wholecall.calls.output.reasons import outranks
 from wholecall.machine import (

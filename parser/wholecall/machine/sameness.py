@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from msgspec import UNSET
 
-from wholecall.arguments.equal import same_value
+from wholecall.calls.arguments.equal import same_value
 from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall
 from wholecall.calls.output.events import EXECUTABLE, Event
 from wholecall.calls.parse import parse_arguments

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from wholecall.arguments import ladder, strict
+from wholecall.calls.arguments import ladder, strict
 from wholecall.deltas import HYDRATION
 from wholecall.machine import labels, phases
 from wholecall.machine.final_message import Meant, restated

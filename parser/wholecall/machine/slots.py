@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall import deltas
-from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.arguments.placeholders import is_placeholder
 from wholecall.machine import claims
 from wholecall.machine.sameness import Said
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from wholecall.arguments import equal, placeholders
-from wholecall.arguments.ladder import Ending, read_arguments
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments import equal, placeholders
+from wholecall.calls.arguments.ladder import Ending, read_arguments
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.calls.output import call_events
 from wholecall.calls.parse import accept
 from wholecall.deltas import DONE, HYDRATION, OBJECT

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
-from wholecall.arguments.grammar import Grammar, Table
-from wholecall.arguments.tokens import JSON_SPACE
+from wholecall.calls.arguments.grammar import Grammar, Table
+from wholecall.calls.arguments.tokens import JSON_SPACE
 from wholecall.calls.output import call_events
 from wholecall.calls.output.events import Event
 from wholecall.limits import Limits

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from wholecall.arguments.partial_json import JsonScanner, PartialJson
+from wholecall.calls.arguments.partial_json import JsonScanner, PartialJson
 from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
-from wholecall.arguments.partial import PartialArguments, Path, StringDelta
-from wholecall.arguments.progress import ProgressScanner, StringWatcher
+from wholecall.calls.arguments.partial import PartialArguments, Path, StringDelta
+from wholecall.calls.arguments.progress import ProgressScanner, StringWatcher
 from wholecall.calls.output import call_events
 from wholecall.calls.output.events import Event
 from wholecall.limits import Limits

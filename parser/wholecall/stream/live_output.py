@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from wholecall.arguments.answer_progress import AnswerScanner, PartialOutput
-from wholecall.arguments.partial import Piece, StringDelta
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.answer_progress import AnswerScanner, PartialOutput
+from wholecall.calls.arguments.partial import Piece, StringDelta
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.calls.output.answers import OutputProgress
 from wholecall.calls.output.call_events import ToolCallStarted
 from wholecall.calls.output.events import Event, TextDelta, TurnFinished

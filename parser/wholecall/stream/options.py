@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union, get_args
 
 import msgspec
 
-from wholecall.arguments.partial import Path
+from wholecall.calls.arguments.partial import Path
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.errors import BadSnapshot, UnknownDialect
 from wholecall.framing import FRAMINGS

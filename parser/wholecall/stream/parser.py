@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, overload
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.calls.output.answers import OutputProgress
 from wholecall.calls.output.events import Event, TextDelta
 from wholecall.calls.output.turns import Turn
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    from wholecall.arguments.answer_progress import PartialOutput
-    from wholecall.arguments.partial import PartialArguments
+    from wholecall.calls.arguments.answer_progress import PartialOutput
+    from wholecall.calls.arguments.partial import PartialArguments
     from wholecall.calls.output import call_events
     from wholecall.machine.assembler import Assembler
     from wholecall.stream.lanes.lane import Lane

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from msgspec.structs import replace
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.calls.tools.tool import AnyTools, Tools
 from wholecall.deltas import Finish, TextFragment
 from wholecall.errors import StreamClosed, Uncopyable

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from wholecall.arguments.tokens import QUOTES, plain, scan
-from wholecall.arguments.tokens import members as count_members
+from wholecall.calls.arguments.tokens import QUOTES, plain, scan
+from wholecall.calls.arguments.tokens import members as count_members
 from wholecall.types import DropReason
 
 NAMES: Final = ("name", "tool_name", "function", "_name", "action", "tool", "recipient_name")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from wholecall.arguments.tokens import scan
+from wholecall.calls.arguments.tokens import scan
 from wholecall.text import envelopes, extents
 from wholecall.text.markers import Matcher, matcher
 from wholecall.text.rules import FENCE, Rules

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from wholecall.arguments import equal, tokens
+from wholecall.calls.arguments import equal, tokens
 from wholecall.types import DropReason
 
 # The meaning of `max_depth=None`: deeper values could be read, but the readers and writers of JSON recurse.

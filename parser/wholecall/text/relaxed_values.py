@@ -13,7 +13,7 @@ import math
 import re
 from typing import Any, Final
 
-from wholecall.arguments import equal, tokens
+from wholecall.calls.arguments import equal, tokens
 from wholecall.text.python_values import DEEPEST, MOST_DIGITS, whole_characters
 from wholecall.types import DropReason
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.arguments import equal, tokens
+from wholecall.calls.arguments import equal, tokens
 from wholecall.calls.tools.spelling import TYPES, target, type_named
 from wholecall.text.python_values import DEEPEST, NotPython, python_value
 

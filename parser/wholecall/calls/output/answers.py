@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Generic, Literal, Union, cast
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.arguments.answer_progress import AnswerScanner, PartialOutput
-from wholecall.arguments.verdict import ArgsT, Edit
+from wholecall.calls.arguments.answer_progress import AnswerScanner, PartialOutput
+from wholecall.calls.arguments.verdict import ArgsT, Edit
 from wholecall.discreet import answer_repr, discreet_repr, to_line
 from wholecall.types import Flag, OutputReason, Status
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Final, Generic, Literal, Union, cast
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.arguments.partial import PartialArguments
-from wholecall.arguments.progress import ProgressScanner
-from wholecall.arguments.verdict import ArgsT, Edit
+from wholecall.calls.arguments.partial import PartialArguments
+from wholecall.calls.arguments.progress import ProgressScanner
+from wholecall.calls.arguments.verdict import ArgsT, Edit
 from wholecall.calls.output.describe import as_tool_result, describe_call, describe_dropped
 from wholecall.discreet import call_repr, discreet_repr, to_line
 from wholecall.types import BuiltinKind, DropReason, Flag, Kind, Status

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wholecall.arguments.strict import is_json
+from wholecall.calls.arguments.strict import is_json
 from wholecall.calls.output.results import Answer, tool_result
 
 if TYPE_CHECKING:
-    from wholecall.arguments.verdict import Edit
+    from wholecall.calls.arguments.verdict import Edit
     from wholecall.types import DropReason, Flag, Kind, Status
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Union
 
 import msgspec
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.calls.output.answers import Output, OutputDropped, OutputProgress
 from wholecall.calls.output.call_events import (
     ArgumentsDelta,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.calls.output import call_events
 from wholecall.calls.output.answers import Output, OutputDropped
 from wholecall.calls.output.events import StreamFault

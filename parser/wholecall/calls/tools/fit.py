@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from wholecall.arguments import strict, tokens
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments import strict, tokens
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.calls.tools.misfit import ANY_MEMBER, Check, Coerced, Misfit, Path, Want
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, Union, get_origin, overload
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.calls.tools import spelling, types, validators
 from wholecall.calls.tools.definitions import Defined, defined, definitions, is_definition, text_of
 from wholecall.calls.tools.described import SHAPES, About, about_definition, about_form

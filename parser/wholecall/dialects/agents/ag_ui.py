@@ -41,7 +41,7 @@ from typing import Any, ClassVar, Union
 import msgspec
 
 from wholecall import deltas
-from wholecall.arguments.placeholders import BEGINNINGS
+from wholecall.calls.arguments.placeholders import BEGINNINGS
 from wholecall.dialects import decode, labels, remembered, report, translator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag

@@ -19,7 +19,7 @@ from typing import Any, Literal, Optional, Union, get_args
 
 import msgspec
 
-from wholecall.arguments.equal import same_value
+from wholecall.calls.arguments.equal import same_value
 from wholecall.grading.conform.cases import Call, Case, End
 
 Word = Literal["pass", "unsafe", "lost", "refused", "crash", "timeout", "unsupported"]

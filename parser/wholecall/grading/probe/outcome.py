@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from wholecall.arguments.equal import same_value
+from wholecall.calls.arguments.equal import same_value
 from wholecall.calls.tools.schema import schema_check
 from wholecall.grading.probe.exchange import AskedCall, Ending, Exchange
 from wholecall.grading.probe.rules.ends import said_limit

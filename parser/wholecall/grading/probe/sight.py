@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from wholecall.arguments.verdict import Verdict
+from wholecall.calls.arguments.verdict import Verdict
 from wholecall.calls.output.events import TERMINAL, Event, StreamFault, TurnFinished
 from wholecall.calls.output.turns import Turn
 from wholecall.calls.parse import parse_arguments

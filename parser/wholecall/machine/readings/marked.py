@@ -29,7 +29,7 @@ from wholecall.machine.readings.texts import Values, texts_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from wholecall.arguments.verdict import Verdict
+    from wholecall.calls.arguments.verdict import Verdict
 
     Rule = Callable[["MarkedRecord"], Iterable[bool]]  # for each piece whether the next call begins with it
     Patterns = dict[str, tuple[float, re.Pattern[str]]]  # by habit: its cost, and the marks of a call

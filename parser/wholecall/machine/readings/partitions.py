@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from wholecall.arguments.lexical import Scan
-from wholecall.arguments.placeholders import is_placeholder
+from wholecall.calls.arguments.lexical import Scan
+from wholecall.calls.arguments.placeholders import is_placeholder
 from wholecall.discreet import discreet_repr
 
 

@@ -25,7 +25,7 @@ from wholecall.machine.sameness import Said
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wholecall.arguments.verdict import Verdict
+    from wholecall.calls.arguments.verdict import Verdict
 
 NEAR = 0.5  # a reading counts if it costs at most this more than the cheapest
 MOST = 5  # above it nothing is believed

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from wholecall.arguments import equal, placeholders
-from wholecall.arguments.lexical import Scan, is_object
+from wholecall.calls.arguments import equal, placeholders
+from wholecall.calls.arguments.lexical import Scan, is_object
 from wholecall.machine.readings.labels import Calls, Costs, pooled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
-    from wholecall.arguments.verdict import Verdict
+    from wholecall.calls.arguments.verdict import Verdict
     from wholecall.machine.readings.partitions import Piece
 
 TEXT: Costs = {

@@ -31,7 +31,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Literal
 
-from wholecall.arguments.recovery import SPECIAL_TOKENS
+from wholecall.calls.arguments.recovery import SPECIAL_TOKENS
 from wholecall.recordings.redacting.rules import LONG_NUMBER
 
 Units = list[tuple[str, str]]  # characters and their spellings

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, cast
 
 import msgspec
 
-from wholecall.arguments.placeholders import is_placeholder
-from wholecall.arguments.verdict import Edit
+from wholecall.calls.arguments.placeholders import is_placeholder
+from wholecall.calls.arguments.verdict import Edit
 from wholecall.calls.output import call_events
 from wholecall.calls.output.events import EXECUTABLE, TERMINAL, Event
 from wholecall.deltas import CallWritten, Delta, ReasoningFragment, TextFragment

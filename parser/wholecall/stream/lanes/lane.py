@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
-from wholecall.arguments import ladder, placeholders, strict
+from wholecall.calls.arguments import ladder, placeholders, strict
 from wholecall.calls.output.call_events import ArgumentsDelta, ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.calls.output.events import Event, ReasoningDelta, TextDelta, TurnFinished, TurnStarted
 from wholecall.calls.output.turns import Reasoning, Turn

@@ -11,11 +11,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.errors import StreamUnread, Uncopyable
 
 if TYPE_CHECKING:
-    from wholecall.arguments.partial import PartialArguments
+    from wholecall.calls.arguments.partial import PartialArguments
     from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
     from wholecall.calls.output.events import Event
     from wholecall.calls.output.turns import Turn

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Generator
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.calls.output.events import TurnStarted
 from wholecall.calls.output.turns import Turn
 from wholecall.stream.options import ParserOptions, for_turns

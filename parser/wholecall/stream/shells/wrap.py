@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from wholecall.arguments.verdict import ArgsT
+from wholecall.calls.arguments.verdict import ArgsT
 from wholecall.stream.options import ParserOptions, for_turns
 from wholecall.stream.parser import ToolCallParser
 from wholecall.stream.shells import sources

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import groupby, pairwise
 from typing import Any
 
-from wholecall.arguments.equal import same_value
+from wholecall.calls.arguments.equal import same_value
 from wholecall.calls.parse import json_state, parse_arguments
 from wholecall.grading.probe.exchange import AskedCall
 from wholecall.grading.probe.reading.model import UNSET, CallSeen, Label

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from wholecall.arguments.equal import same_value
+from wholecall.calls.arguments.equal import same_value
 from wholecall.discreet import compact
 from wholecall.grading.probe.exchange import AskedCall
 from wholecall.grading.probe.reading.model import UNSET, CallSeen

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import PartialArguments, shown
-from wholecall.arguments.progress import ProgressScanner
+from wholecall.calls.arguments.grammar import Grammar
+from wholecall.calls.arguments.partial import PartialArguments, shown
+from wholecall.calls.arguments.progress import ProgressScanner
 
 
 class PartialOutput(PartialArguments):

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from wholecall.arguments import strict, tokens
+from wholecall.calls.arguments import strict, tokens
 from wholecall.limits import Limits
 
 if TYPE_CHECKING:

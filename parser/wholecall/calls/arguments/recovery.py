@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-One pass over the tokens of the text (see `wholecall.arguments.tokens`) with one small table of states: which kind of
+One pass over the tokens of the text (see `wholecall.calls.arguments.tokens`) with one small table of states: which kind of
 token may come next, and how it is handled. The writer copies tokens into strict, compact JSON and records every
 deviation as an edit. It never closes a bracket or a string, never invents a comma, a colon, a key or a value, and never
 looks back: the first token that is not in the table is a fault, and ends the attempt.
@@ -13,7 +13,7 @@ else might be a second document, or the object might be a member of one that los
 before and closing brackets after), and recovery never chooses.
 
 Deliberately not handled: missing commas, colons, quotes and brackets, ellipses, unquoted values, string
-concatenation, numbers in other notations. Nothing is decoded here; `wholecall.arguments.ladder` decodes the
+concatenation, numbers in other notations. Nothing is decoded here; `wholecall.calls.arguments.ladder` decodes the
 result and checks that each of its leaves is a token of the input, in the same order.
 """
 
@@ -24,8 +24,8 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import NamedTuple
 
-from wholecall.arguments.tokens import SPACES, Token, scan, spell
-from wholecall.arguments.verdict import Edit
+from wholecall.calls.arguments.tokens import SPACES, Token, scan, spell
+from wholecall.calls.arguments.verdict import Edit
 from wholecall.types import DropReason, EditKind
 
 

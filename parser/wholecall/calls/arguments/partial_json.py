@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.arguments.grammar import Grammar
-from wholecall.arguments.partial import Mark, OpenText, Partial, Path, Piece, shown, size_of
-from wholecall.arguments.progress import ProgressScanner
-from wholecall.arguments.tokens import utf8_size
+from wholecall.calls.arguments.grammar import Grammar
+from wholecall.calls.arguments.partial import Mark, OpenText, Partial, Path, Piece, shown, size_of
+from wholecall.calls.arguments.progress import ProgressScanner
+from wholecall.calls.arguments.tokens import utf8_size
 from wholecall.limits import Limits
 
 if TYPE_CHECKING:

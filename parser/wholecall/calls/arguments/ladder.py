@@ -7,7 +7,7 @@ Theory of operation. `read_arguments` climbs a ladder and stops at the first run
    before, duplicate keys and NUL after.
 2. *normalise*: the text is strict JSON once its envelope is peeled off (BOM, white space, one code fence,
    trailing special tokens), or a string that holds an object, or one object that is repeated or follows `{}`.
-3. *recover*: `wholecall.arguments.recovery` rewrites the text as strict JSON; the result takes rung 1 again, and each
+3. *recover*: `wholecall.calls.arguments.recovery` rewrites the text as strict JSON; the result takes rung 1 again, and each
    of its leaves must be a token of the input, in order.
 4. Everything else is dropped with a reason.
 
@@ -23,11 +23,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from wholecall.arguments.equal import spelled_alike
-from wholecall.arguments.recovery import Fault, Recovered, peel, recover
-from wholecall.arguments.strict import Read, is_beginning, leaves, read_strict
-from wholecall.arguments.tokens import QUOTES, nesting, plain, scan, split, utf8_size
-from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.calls.arguments.equal import spelled_alike
+from wholecall.calls.arguments.recovery import Fault, Recovered, peel, recover
+from wholecall.calls.arguments.strict import Read, is_beginning, leaves, read_strict
+from wholecall.calls.arguments.tokens import QUOTES, nesting, plain, scan, split, utf8_size
+from wholecall.calls.arguments.verdict import Edit, Verdict
 from wholecall.types import DropReason, EditKind, Flag, Status
 
 if TYPE_CHECKING:

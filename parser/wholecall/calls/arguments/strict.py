@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.arguments import equal, tokens
+from wholecall.calls.arguments import equal, tokens
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Flag

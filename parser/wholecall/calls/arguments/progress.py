@@ -1,6 +1,6 @@
 """Live arguments: the argument text of one call, reported member by member while it streams.
 
-Theory of operation. There are two readers over one grammar (`wholecall.arguments.grammar`). Both are linear in the
+Theory of operation. There are two readers over one grammar (`wholecall.calls.arguments.grammar`). Both are linear in the
 text, however it is split: no text is read twice. `ProgressScanner` builds the whole value and reports everything;
 `StringWatcher` reports one string, and builds and keeps nothing.
 
@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wholecall.arguments import equal, partial
-from wholecall.arguments.grammar import Grammar
+from wholecall.calls.arguments import equal, partial
+from wholecall.calls.arguments.grammar import Grammar
 from wholecall.limits import Limits
 
 
