@@ -68,6 +68,7 @@ __all__ = [
 
 Index = Union[int, str]
 INVALID_INDEX = -1
+OLDER_FORM: Final = "function_call"  # the index of the one call of a chat choice that came in the older form
 # Integers up to this one have distinct hashes; beyond, any number of them may share a hash, which makes dicts
 # quadratic.
 HIGHEST_INDEX: Final = 2**61 - 2  # a choice of a higher number had no valid number on the wire

@@ -41,7 +41,7 @@ MODULES = {
     "lexical": "wholecall.calls.arguments.lexical",
     "duplicates": "wholecall.machine.duplicates",
     "holding": "wholecall.machine.holding",
-    "text_duplicates": "wholecall.machine.text_duplicates",
+    "two_forms": "wholecall.machine.two_forms",
     "strict": "wholecall.repairing.strict",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
@@ -51,7 +51,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "claims": ["claims", "slots", "routes"],
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
-    "text_duplicates": ["text_duplicates", "verdicts_written"],
+    "two_forms": ["two_forms", "verdicts_written"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"

@@ -24,7 +24,7 @@ from wholecall.calls.output import call_events
 from wholecall.calls.parse import accept
 from wholecall.deltas import DONE, HYDRATION, OBJECT
 from wholecall.machine.sameness import text_of
-from wholecall.machine.text_duplicates import is_text_duplicate
+from wholecall.machine.two_forms import is_second_form
 
 if TYPE_CHECKING:
     from wholecall.calls.output.events import Event
@@ -60,8 +60,8 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
     against = _objection(choice, call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
-    if call.source is not None and is_text_duplicate(choice, call):
-        return [drop(choice, call, "told_twice", "the server told the same call as a structured one")]
+    if is_second_form(choice, call):
+        return [drop(choice, call, "told_twice", "the server sent the same call in the list of calls")]
     if call.kind == "custom":
         return _silent(choice, call, ended) or _custom(choice, call)
     text, verdict = _read(choice, call, fragments, ended)

@@ -12,6 +12,7 @@ and whether it only repeats earlier reports.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar, Union
 from zlib import crc32
 
@@ -299,6 +300,22 @@ def labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> d
     text, whole = argument_text(call.function, call)
     return deltas.Labelled(
         choice, index, id, name_of(call), text, rank=deltas.OBJECT if whole else 0, extra=extra
+    )
+
+
+def older_form(choice: int, function: FunctionView | None) -> deltas.Labelled:
+    """Return the one call of a choice in the older form, `function_call`, which has no labels (quirk 83)."""
+    text, whole = argument_text(function)
+    name = labels.name_label(function.name) if function is not None else None
+    rank = deltas.OBJECT if whole else 0
+    return deltas.Labelled(choice, deltas.OLDER_FORM, None, name, text, rank=rank)
+
+
+def is_beside(older: deltas.Labelled, listed: Sequence[deltas.Labelled | deltas.CallWhole]) -> bool:
+    """Return whether a list of calls, or of their pieces, has what the older form beside it says."""
+    return any(
+        call.text == older.text and (call.name == older.name or None in (call.name, older.name))
+        for call in listed
     )
 
 

@@ -33,7 +33,6 @@ from wholecall.framing.frame import Frame, Like
 if TYPE_CHECKING:
     from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 
-_LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow, _whole = chunks.NARROW.decode, chunks.WIDE.decode
 _BESIDE = frozenset({deltas.BlockKept, deltas.UsageSeen})  # the deltas that may accompany a piece
 THOUGHT = "reasoning"  # where the text of a call has its index
@@ -55,6 +54,7 @@ class ChatTranslator(translator.TextTranslator):
     _guest: ResponsesTranslator | None
     _kind: _Kind
     _seen: set[tuple[int, str]]
+    _in_both: set[int]
     _executed: chunks.Executed
 
     def __init__(self) -> None:
@@ -64,6 +64,7 @@ class ChatTranslator(translator.TextTranslator):
         self._kind = ""  # of the last frame, if that was a piece
         self._runs = pieces.Runs()
         self._seen = set()  # the texts that came in deltas: a message only repeats them
+        self._in_both = set()  # the choices whose call comes in the list and in the older form (quirk 143)
         self._executed = chunks.Executed()
 
     def translate(self, frame: Frame) -> list[deltas.Delta]:
@@ -265,7 +266,8 @@ class ChatTranslator(translator.TextTranslator):
     def _open(self, told: list[deltas.Delta], chunk: chunks.Chunk) -> None:
         id_, again = labels.id_label(chunk.id), self._n_answers > 0
         if again:
-            self._guest, self._seen, self._executed = None, set(), chunks.Executed()
+            self._guest, self._seen, self._in_both = None, set(), set()
+            self._executed = chunks.Executed()
         model = labels.text_label(chunk.model) or labels.text_label(chunk.model_id)
         key = f"{self._n_answers}" if again else None
         self._n_answers += 1
@@ -302,17 +304,32 @@ class ChatTranslator(translator.TextTranslator):
         )
 
     def _calls(self, told: list[deltas.Delta], choice: int, delta: chunks.DeltaView, payload: Any) -> None:
-        for position, call in enumerate(chunks.listed(delta)):
-            extra = chunks.unknown_fields(decode.member(payload, "tool_calls", position))
-            told.append(chunks.labelled(choice, call, extra))
-        legacy = delta.function_call
-        if legacy is not None:
-            text, whole = chunks.argument_text(legacy)
-            rank = deltas.OBJECT if whole else 0
-            name = labels.name_label(legacy.name)
-            told.append(deltas.Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
+        listed = [
+            chunks.labelled(
+                choice, call, chunks.unknown_fields(decode.member(payload, "tool_calls", position))
+            )
+            for position, call in enumerate(chunks.listed(delta))
+        ]
+        told += listed
+        if delta.function_call is not None:
+            self._older_form(told, chunks.older_form(choice, delta.function_call), listed)
         if delta.executed_tools:
             told += self._executed.report(choice, delta)
+
+    def _older_form(
+        self, told: list[deltas.Delta], older: deltas.Labelled, listed: list[deltas.Labelled]
+    ) -> None:
+        """Report a piece in the older form, unless the list beside it has the same piece (quirk 143).
+
+        From then on its text is that of the call in the list: text without a twin there is lost text of that call.
+        """
+        if chunks.is_beside(older, listed):
+            self._in_both.add(older.choice)
+        elif older.choice not in self._in_both:
+            told.append(older)
+        elif older.text:
+            detail = "the older form of a call has text that the call itself lacks"
+            told.append(deltas.WireFault("undecodable_frame", detail, raw=older.text, hole=True))
 
     def _message(
         self, told: list[deltas.Delta], choice: int, message: chunks.DeltaView, payload: Any
@@ -323,25 +340,21 @@ class ChatTranslator(translator.TextTranslator):
             for delta in chunks.speech(choice, message)
             if (choice, chunks.kind_of(delta)) not in self._seen
         ]
-        told += report.restated_together(
-            [
-                chunks.restated(
-                    choice,
-                    position,
-                    call,
-                    chunks.unknown_fields(decode.member(payload, "tool_calls", position)),
-                )
-                for position, call in enumerate(chunks.listed(message))
-            ]
-        )
+        listed = [
+            chunks.restated(
+                choice,
+                position,
+                call,
+                chunks.unknown_fields(decode.member(payload, "tool_calls", position)),
+            )
+            for position, call in enumerate(chunks.listed(message))
+        ]
+        told += report.restated_together([*listed])
         told += self._executed.report(choice, message)
-        legacy = message.function_call
-        if legacy is not None and labels.name_label(legacy.name):
-            text, _ = chunks.argument_text(legacy)
+        older = chunks.older_form(choice, message.function_call)
+        if older.name and not chunks.is_beside(older, listed):
             told.append(
-                deltas.CallWhole(
-                    choice, _LEGACY_INDEX, None, None, labels.name_label(legacy.name), text, deltas.HYDRATION
-                )
+                deltas.CallWhole(choice, older.index, None, None, older.name, older.text, deltas.HYDRATION)
             )
 
     def _finish(self, told: list[deltas.Delta], choice: int, raw: object) -> None:
