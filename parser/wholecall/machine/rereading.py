@@ -6,6 +6,11 @@ record is read in every way in which a server can have meant it (`readings.marke
 its meaning, as at the end of an oddly labelled choice of chat (`settling.give`). Calls on which the readings disagree
 are not sure, and end as `ambiguous`.
 
+Blocks are read again (`reread_blocks`) from the record that the choice itself has kept since the first odd label
+(`blocks`). As their calls end one by one, this is done only where calls would be lost: no label, or several, led to
+them, and nothing else speaks against any call of the choice. Calls that were emitted already are facts, which a reading
+must hold. All calls of the meaning must be sure, and its habits be two at most.
+
 Nothing is read again after a loss, beyond a limit, or where a call is not one for the client: then the calls stay as
 they were shown.
 """
@@ -21,20 +26,26 @@ from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.readings import marked, solve
 from wholecall.machine.readings.partitions import Piece
 from wholecall.machine.record import Record
-from wholecall.machine.settling import give
+from wholecall.machine.settling import facts_of, give
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from wholecall.deltas import Marked, Reread
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
+    from wholecall.machine.verdicts import Ended
+
+_MOST_OF_BLOCKS = 2.5  # two habits: what is odder stays as it was shown
 
 
 def reread(choice: Choice, delta: Reread) -> bool:
     """Give the calls of a choice the meaning of all of their pieces; return False if they cannot be read so."""
+    choice.slots.record = None
     if not (delta.pieces and choice.calls) or choice.lost_text or not all(map(_is_open, choice.calls)):
         return False
-    if any("\ufffd" in f"{piece.id}{piece.name}" for piece in delta.pieces):
-        return False  # a label with replaced bytes is not the label that was sent
+    if _has_replaced_label(delta.pieces):
+        return False
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
     if not meant:
@@ -46,6 +57,62 @@ def reread(choice: Choice, delta: Reread) -> bool:
     for call in choice.calls:
         call.slotted = True
     return True
+
+
+def reread_blocks(choice: Choice, ended: Ended) -> None:
+    """Give the calls of a choice the meaning of all of their pieces, if some would be lost because of their labels."""
+    record, choice.slots.record = choice.slots.record, None
+    if record is None or not record.pieces or ended != "clean" or not _is_lost_by_labels(choice):
+        return
+    meant = [] if _has_replaced_label(record.pieces) else _meant_by_blocks(choice, record)
+    if not meant:
+        return
+    record.n_reasoned = len(record.pieces)
+    record.n_evidenced = len(record.pieces) if choice.reason == "tool_calls" else 0
+    open_calls = [call for call in choice.calls if not call.is_over]
+    for call in open_calls:
+        call.orphan, call.original = False, None
+        choice.reopen(call)  # its end is that of the pieces
+    choice.slots.orphans.clear()
+    choice.slots.held = None
+    give(choice, record, meant, open_calls)
+    for call in choice.calls:
+        call.slotted = True
+
+
+def _meant_by_blocks(choice: Choice, record: Record) -> list[Meant]:
+    """Return the calls that the pieces of blocks mean; none if one of them is not sure."""
+    has_ends = choice.reason == "tool_calls" or any(piece.mark == "E" for piece in record.pieces)
+    read = partial(_read, has_ends=has_ends, choice=choice)
+    known = None if choice.options.tools is None else choice.options.tools.__contains__
+    pieces = marked.MarkedRecord(record.pieces, _marks(record), marked.BLOCKS)
+    solution = marked.solve_marked(pieces, read, known=known, facts=facts_of(record))
+    if solution.cost > _MOST_OF_BLOCKS or not all(solution.sure):
+        return []
+    return [Meant(call, None, True) for call in solution.calls]
+
+
+def _marks(record: Record) -> str:
+    return "".join(piece.mark for piece in record.pieces)
+
+
+def _has_replaced_label(pieces: Iterable[Marked | Piece]) -> bool:
+    """Return whether a label is not the one that was sent, because bytes of it were replaced."""
+    return any("\ufffd" in f"{piece.id}{piece.name}" for piece in pieces)
+
+
+def _is_lost_by_labels(choice: Choice) -> bool:
+    """Return whether a call would be dropped, and nothing but labels speaks against the calls of the choice."""
+    calls = choice.calls
+    if choice.lost_text or choice.slots.round or not all(map(_may_be_read, calls)):
+        return False
+    return any(call.orphan or call.lacks_text or call.refusal for call in calls if not call.is_over)
+
+
+def _may_be_read(call: Call) -> bool:
+    if call.is_over:
+        return call.dropped is None and call.kind == "function"
+    return _is_open(call)
 
 
 def _is_open(call: Call) -> bool:
@@ -67,7 +134,7 @@ def _record(choice: Choice, delta: Reread) -> Record:
         call = latest[piece.slot] = _shown(piece, waiting.get(piece.slot, []), latest.get(piece.slot, call))
         extra = call.extra if piece.mark == "S" else None
         record.pieces.append(
-            Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra, ends=piece.mark == "E")
+            Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra, mark=piece.mark)
         )
         record.shown.append(call)
     record.restated.extend(delta.listed)
@@ -92,7 +159,8 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     has_ends = delta.chunked or bool(delta.listed) or any(piece.mark == "E" for piece in delta.pieces)
     read = partial(_read, has_ends=has_ends, choice=choice)
     known = None if choice.options.tools is None else choice.options.tools.__contains__
-    pieces = marked.MarkedRecord(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
+    form = marked.CHUNKS if delta.chunked else marked.EVENTS
+    pieces = marked.MarkedRecord(record.pieces, _marks(record), form)
     listed = [(whole.name, whole.text) for whole in delta.listed]
     solution = marked.solve_marked(pieces, read, known=known, listed=listed)
     if solution.cost > solve.MOST:

@@ -22,6 +22,7 @@ from wholecall.calls.output.events import ReasoningDelta, TextDelta
 from wholecall.calls.output.reasons import outranks
 from wholecall.machine import (
     answers,
+    blocks,
     cancelling,
     claims,
     duplicates,
@@ -98,8 +99,9 @@ def _slot(choice: Choice, delta: deltas.Slot) -> None:
     held = choice.slots.held
     if held is not None and call.name is None and held.blank:
         held.note("lost_text", detail="text without a name came after its end")
+    blocks.keep_text(choice, delta, call)
     _take_text(choice, call, delta.text)
-    if delta.index is not None:
+    if delta.index is not None and choice.slots.record is None:
         choice.enable_fast_path(call, delta.index, delta.alias)
 
 
@@ -114,9 +116,13 @@ def _announced(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) 
         _release_held(choice)
         call = slots.open_new(choice, delta)
         if call is not choice.overflow:
+            if choice.slots.record is not None or delta.index is None:
+                blocks.keep_start(choice, delta, call, opens=True)
             return call
     else:
-        call = slots.announced(choice, delta) or _opened(choice, delta)
+        known = slots.announced(choice, delta)
+        call = known or _opened(choice, delta)
+        blocks.keep_start(choice, delta, call, opens=known is None)
     if call.orphan and delta.name is not None:
         claims.adopt(choice, call)
     if delta.begins and not call.is_over:
@@ -140,6 +146,8 @@ def _call_whole(choice: Choice, delta: deltas.CallWhole) -> None:
     heals = _heals(choice, call, delta)
     if delta.begins:
         call.note("came_whole")
+    else:
+        blocks.spoil(choice)
     missing = call.missing_text() if call.block and not heals else ()
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.note("permitted")  # the delta settles the doubts about labels
@@ -296,6 +304,7 @@ def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
     else:
         labelled = choice.labels.by_index.get(delta.index) if type(delta.index) is str else None
         call = labelled or slots.ended_by(choice, delta)
+    blocks.keep_end(choice, delta, call)
     if call is None:
         return
     if delta.of_text:
