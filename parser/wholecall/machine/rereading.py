@@ -29,9 +29,9 @@ from wholecall.machine.record import Record
 from wholecall.machine.settling import facts_of, give
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from wholecall.deltas import Marked, Reread
+    from wholecall.deltas import CallWhole, Marked, Reread
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
@@ -48,15 +48,9 @@ def reread(choice: Choice, delta: Reread) -> bool:
         return False
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
-    if not meant:
-        return False
-    for call in choice.calls:
-        call.orphan, call.original = False, None
-    choice.slots.orphans.clear()
-    give(choice, record, meant, list(choice.calls))
-    for call in choice.calls:
-        call.slotted = True
-    return True
+    if meant:
+        _give(choice, record, meant, list(choice.calls))
+    return bool(meant)
 
 
 def reread_blocks(choice: Choice, ended: Ended) -> None:
@@ -65,35 +59,48 @@ def reread_blocks(choice: Choice, ended: Ended) -> None:
     if record is None or not record.pieces or ended != "clean" or not _is_lost_by_labels(choice):
         return
     meant = [] if _has_replaced_label(record.pieces) else _meant_by_blocks(choice, record)
-    if not meant:
-        return
-    record.n_reasoned = len(record.pieces)
-    record.n_evidenced = len(record.pieces) if choice.reason == "tool_calls" else 0
-    open_calls = [call for call in choice.calls if not call.is_over]
-    for call in open_calls:
+    if meant:
+        open_calls = [call for call in choice.calls if not call.is_over]
+        for call in open_calls:
+            choice.reopen(call)  # its end is that of the pieces
+        _give(choice, record, meant, open_calls)
+
+
+def _give(choice: Choice, record: Record, meant: list[Meant], calls: list[Call]) -> None:
+    """Give calls the meaning of a record instead of the one by which they were shown."""
+    for call in calls:
         call.orphan, call.original = False, None
-        choice.reopen(call)  # its end is that of the pieces
     choice.slots.orphans.clear()
-    choice.slots.held = None
-    give(choice, record, meant, open_calls)
+    give(choice, record, meant, calls)
     for call in choice.calls:
         call.slotted = True
 
 
+def _solved(
+    choice: Choice,
+    record: Record,
+    form: marked.Form,
+    *,
+    has_ends: bool = False,
+    listed: Iterable[CallWhole] = (),
+    facts: Sequence[solve.Fact] = (),
+) -> solve.Solution:
+    """Return the meaning of a record; `has_ends`: something shows that calls without text have ended."""
+    marks = "".join(piece.mark for piece in record.pieces)
+    read = partial(_read, has_ends=has_ends or marked.END in marks, choice=choice)
+    known = None if choice.options.tools is None else choice.options.tools.__contains__
+    texts = [(whole.name, whole.text) for whole in listed]
+    pieces = marked.MarkedRecord(record.pieces, marks, form)
+    return marked.solve_marked(pieces, read, known=known, listed=texts, facts=facts)
+
+
 def _meant_by_blocks(choice: Choice, record: Record) -> list[Meant]:
     """Return the calls that the pieces of blocks mean; none if one of them is not sure."""
-    has_ends = choice.reason == "tool_calls" or any(piece.mark == "E" for piece in record.pieces)
-    read = partial(_read, has_ends=has_ends, choice=choice)
-    known = None if choice.options.tools is None else choice.options.tools.__contains__
-    pieces = marked.MarkedRecord(record.pieces, _marks(record), marked.BLOCKS)
-    solution = marked.solve_marked(pieces, read, known=known, facts=facts_of(record))
+    has_ends = record.n_evidenced > 0
+    solution = _solved(choice, record, marked.BLOCKS, has_ends=has_ends, facts=facts_of(record))
     if solution.cost > _MOST_OF_BLOCKS or not all(solution.sure):
         return []
     return [Meant(call, None, True) for call in solution.calls]
-
-
-def _marks(record: Record) -> str:
-    return "".join(piece.mark for piece in record.pieces)
 
 
 def _has_replaced_label(pieces: Iterable[Marked | Piece]) -> bool:
@@ -117,9 +124,8 @@ def _may_be_read(call: Call) -> bool:
 
 def _is_open(call: Call) -> bool:
     """Return whether a call may be read again: it is the client's, and only its labels speak against it."""
-    return (
-        not call.is_over and call.kind == "function" and call.refusal in (None, "ambiguous") and not call.full
-    )
+    is_ours = call.kind == "function" and not (call.is_over or call.full or call.cut)
+    return is_ours and call.refusal in (None, "ambiguous")
 
 
 def _record(choice: Choice, delta: Reread) -> Record:
@@ -156,13 +162,9 @@ def _read(text: str, *, has_ends: bool, choice: Choice) -> Verdict:
 
 
 def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
-    has_ends = delta.chunked or bool(delta.listed) or any(piece.mark == "E" for piece in delta.pieces)
-    read = partial(_read, has_ends=has_ends, choice=choice)
-    known = None if choice.options.tools is None else choice.options.tools.__contains__
+    has_ends = delta.chunked or bool(delta.listed)
     form = marked.CHUNKS if delta.chunked else marked.EVENTS
-    pieces = marked.MarkedRecord(record.pieces, _marks(record), form)
-    listed = [(whole.name, whole.text) for whole in delta.listed]
-    solution = marked.solve_marked(pieces, read, known=known, listed=listed)
+    solution = _solved(choice, record, form, has_ends=has_ends, listed=delta.listed)
     if solution.cost > solve.MOST:
         return []
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]

@@ -471,10 +471,10 @@ def reason_all(choices: Iterable[Choice], finish: deltas.Finish | None = None) -
             call.note("reasoned")
             if allowed if call.slotted else allowed_by_labels:
                 call.note("end_shown")
-        if choice.labels.record is not None:
-            choice.labels.record.n_reasoned = n = len(choice.labels.record.pieces)
-            if allowed_by_labels:
-                choice.labels.record.n_evidenced = n
+        for record, is_allowed in ((choice.labels.record, allowed_by_labels), (choice.slots.record, allowed)):
+            if record is not None:
+                record.n_reasoned = n = len(record.pieces)
+                record.n_evidenced = n if is_allowed else record.n_evidenced
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:

@@ -178,7 +178,10 @@ def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
     form = record.form
     keyed = [_by_label(record, form.label)]
     if form.has_slots:
-        keyed += [_by_next(record), _by_order(record), _by_shift(record)]
+        strangers = _by_strangers(record)
+        if strangers is None:
+            return
+        keyed += [_by_next(record), _by_order(record), _by_shift(record), *strangers]
     yield from (numbers for numbers in keyed if numbers is not None)
     rules = BLOCK_RULES if form.has_slots else RULES
     n_ends = len(record.marks) - len(record.marks.rstrip(END))
@@ -258,6 +261,31 @@ def _by_shift(record: MarkedRecord) -> Assignment | None:
         for piece, mark in zip(record.pieces, record.marks, strict=True)
     ]
     return None if -1 in found else found
+
+
+def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
+    """Assign starts and ends by their indices, and each index of texts to one of the calls, in their order (77).
+
+    Where calls take turns, no order of the pieces shows to which call an index belongs. Return None for too many ways.
+    """
+    starts: dict[int | None, int] = {}
+    strangers: dict[int | None, int] = {}
+    for piece, mark in zip(record.pieces, record.marks, strict=True):
+        if mark != END:
+            known = starts if mark == START else strangers
+            known.setdefault(piece.index, len(known))
+    if comb(len(starts), len(strangers)) > MOST_ASSIGNMENTS:
+        return None
+    ends = {piece.index for piece, mark in zip(record.pieces, record.marks, strict=True) if mark == END}
+    if not ends <= starts.keys():
+        return []
+    return [
+        [
+            owners[strangers[piece.index]] if mark == TEXT else starts[piece.index]
+            for piece, mark in zip(record.pieces, record.marks, strict=True)
+        ]
+        for owners in combinations(range(len(starts)), len(strangers))
+    ]
 
 
 def _assigned(body: MarkedRecord, rule: Rule, heads: int) -> Iterator[Assignment]:
