@@ -34,6 +34,9 @@ def came(*told: Delta) -> list[tuple[str | None, str]]:
         pytest.param(
             [C, D, piece(90, A[:3]), piece(90, A[3:]), closed(0), piece(91, B), closed(1)], id="pieces"
         ),
+        pytest.param(
+            [C, D, piece(90, A[:3]), piece(91, B), piece(90, A[3:]), closed(1), closed(0)], id="turns"
+        ),
     ],
 )
 def test_blocks_are_read_once_more(told: list[Delta]) -> None:
@@ -53,6 +56,7 @@ def test_blocks_are_read_once_more(told: list[Delta]) -> None:
         pytest.param([*UNKNOWN, done(7, A)], id="a done event"),
         pytest.param([C, D, piece(90, A), piece(91, B)], id="two orders"),
         pytest.param([C, D, piece(90, A), piece(91, B), closed(0), closed(1)], id="ends in a row"),
+        pytest.param([C, D, piece(90, A), closed(1), closed(0)], id="crossed, or in turns"),
         pytest.param(
             [C, D, piece(0, A[:3]), piece(1, B[:3]), piece(90, A[3:]), piece(91, B[3:])], id="before"
         ),
