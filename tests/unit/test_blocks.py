@@ -7,7 +7,7 @@ import pytest
 from tests.support.bound import A, B, Got, assembled
 from tests.support.slotted import HOLE, RESTART, begun, closed, done, piece, preset
 from tests.support.together import together
-from wholecall.deltas import CallClosed, Delta, Finish, TurnEnded
+from wholecall.deltas import CallClosed, Delta, Finish, StepBegan, TurnEnded
 from wholecall.machine import blocks
 
 C, D = begun(0, "c", "f"), begun(1, "d", "g")
@@ -52,6 +52,8 @@ def test_blocks_are_read_once_more(told: list[Delta]) -> None:
     [
         pytest.param([*UNKNOWN[:3], HOLE, *UNKNOWN[3:]], id="text was lost"),
         pytest.param([C, D, piece(90, A), RESTART, *UNKNOWN], id="the message started again"),
+        pytest.param([StepBegan(0), *UNKNOWN], id="a later step"),
+        pytest.param([*UNKNOWN[:3], StepBegan(0), *UNKNOWN[3:]], id="a step in between"),
         pytest.param([begun(0, "c", "f", "i"), *UNKNOWN[1:]], id="an item, with labels of its own"),
         pytest.param([*UNKNOWN, done(7, A)], id="a done event"),
         pytest.param([C, D, piece(90, A), piece(91, B)], id="two orders"),

@@ -26,6 +26,11 @@ def end(index: int | None) -> Piece:
     return Piece(index, None, None, "", mark="E")
 
 
+def block(index: int, id: str, what: str) -> list[Piece]:
+    """Return the block of a piece of text."""
+    return [start(index, id, None), text(index, what), end(index)]
+
+
 def solved(*pieces: Piece, facts: tuple[tuple[int, str, str], ...] = ()) -> Solution:
     """Return the meaning of the pieces."""
     record = MarkedRecord(pieces, "".join(piece.mark for piece in pieces), BLOCKS)
@@ -87,11 +92,7 @@ def test_habits_of_labels(pieces: list[Piece], costs: float) -> None:
         ),
         ([start(0, "c", "f"), text(0, A), end(0), start(1, "c", "g"), text(1, B), end(1)], 1),
         ([start(0, "c", "f", A), text(0, A), end(0), start(1, "d", "g", B), text(1, B), end(1)], 1),
-        (
-            [C, end(0), start(1, "c", None), text(1, A), end(1), start(2, "d", "g"), end(2)]
-            + [start(3, "d", None), text(3, B), end(3)],
-            1,
-        ),
+        ([C, end(0), *block(1, "c", A), start(2, "d", "g"), end(2), *block(3, "d", B)], 1),
     ],
 )
 def test_habits_of_starts(pieces: list[Piece], costs: float) -> None:

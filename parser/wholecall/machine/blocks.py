@@ -1,14 +1,15 @@
 """The pieces of a choice's blocks after the first odd label: as they came, and in which call each was shown.
 
 Theory of operation. Blocks have a start, texts and an end, which the wire marks. As long as their labels are as
-documented, `slots` finds the call of each, and no piece is kept. At the first odd label `keep` makes a `Record`: each
+documented, `slots` finds the call of each, and no piece is kept. At the first odd label `_begin` makes a `Record`: each
 call so far is put into it as its start, its text and its end. From then on each piece is kept. `rereading` reads the
 record at the end of the choice, if calls would be lost because of their labels.
 
     start 0 a, text 1, end 1, start 1 b, text 2, end 2      all but starts number blocks one too high (quirk 125)
 
 Nothing is kept (`SlotTable.may_reread`) if calls that were open side by side had text before the first odd label, whose
-order is unknown, or once anything comes that is no piece of a block: a whole text, or labels beyond index and id.
+order is unknown, or once anything comes that is no piece of a block: a whole text, labels beyond index and id, another
+step of the message.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _begin(choice: Choice, without: Call | None = None) -> None:
     choice.slots.fast.clear()
     calls = [call for call in choice.calls if not (call is without or call.orphan)]
     beside = [call for call in calls if call.beside and call.parts]
-    if len(beside) > 1 or choice.slots.round or not all(map(_is_block, calls)):
+    if len(beside) > 1 or choice.slots.round or choice.step or not all(map(_is_block, calls)):
         spoil(choice)
         return
     for call in calls:

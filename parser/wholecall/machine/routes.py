@@ -418,6 +418,7 @@ def _said_again(choice: Choice, _delta: deltas.SaidAgain) -> None:
 def _step_began(choice: Choice, delta: Union[deltas.StepBegan, deltas.StepTakenBack]) -> None:
     """Free the ids of the calls so far: a later call under one of them is another call, and text is another message."""
     choice.step = choice.step + 1 if delta.number is None else delta.number
+    blocks.spoil(choice)
     answers.begin_message(choice)
 
 
