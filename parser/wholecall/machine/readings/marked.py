@@ -517,6 +517,7 @@ def _block_habits(call: _Call, _: set[Any], form: Form) -> set[str]:
         here.add("none")
     if texts <= {0} and ends <= own:
         here.add("zero")
-    if len(texts) < 2 and not texts & {*own, None} and (ends <= own or ends <= texts or not texts):
+    labels = texts or ends
+    if len(texts) < 2 and not texts & {*own, None} and (ends <= own or (ends <= labels and len(labels) < 2)):
         here.add("strange")
     return here
