@@ -90,6 +90,17 @@ def test_places_and_lines() -> None:
     ] == [(mutant.line, mutant.place, mutant.in_function) for mutant in found][:5]
 
 
+def test_functions_that_return_functions_change_an_import() -> None:
+    """What they return may be in a table of the module, so the change must be there before the import."""
+    found = mutants("def f(a):\n    def g(b):\n        return b == a\n    return g\n")
+    found += mutants("def f(a):\n    return lambda b: b == a\n")
+    found += mutants("def f(a):\n    return min(a, key=lambda b: b == a)\n")
+
+    assert [("f.g", False), ("f", False), ("f", True)] == list(
+        dict.fromkeys((mutant.place, mutant.in_function) for mutant in found)
+    )
+
+
 def test_equal_changes_have_names_of_their_own() -> None:
     """The second change of the same code in one place is numbered."""
     assert ["f: a() => pass", "f: a() => pass  (2)"] == changes("def f():\n    a()\n    a()\n")
