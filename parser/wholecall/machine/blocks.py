@@ -31,44 +31,53 @@ _MOST: Final = 4096  # pieces of a record
 
 def keep_start(choice: Choice, delta: _Begun, call: Call, *, opens: bool) -> None:
     """Keep a call's start, whose labels are odd, or come after odd ones; `opens`: the call begins with it."""
-    if choice.slots.record is None and not (delta.begins and delta.alias is None):
+    is_block = delta.begins and _has_labels(delta)
+    if choice.slots.record is None and not is_block:
         return
-    is_whole = isinstance(delta, deltas.CallWhole)
-    text = delta.text if is_whole else ""
-    is_block = delta.begins and delta.alias is None and delta.kind == "function"
-    is_block = is_block and not (is_whole and delta.rank != deltas.OBJECT)
-    piece = Piece(delta.index, delta.id, delta.name, text, bool(text), extra=delta.extra, mark=START)
+    text = delta.text if isinstance(delta, deltas.CallWhole) else ""
+    is_given = not isinstance(delta, deltas.CallWhole) or delta.rank == deltas.OBJECT
+    labels = _number(delta.index), delta.id, delta.name
     _begin(choice, without=call if opens else None)
-    _keep(choice, piece, call, is_block=is_block)
+    piece = Piece(*labels, text, bool(text), extra=delta.extra, mark=START)
+    _keep(choice, piece, call, is_block=is_block and is_given)
 
 
 def keep_text(choice: Choice, delta: deltas.Slot, call: Call) -> None:
     """Keep a piece of a call's text."""
-    is_own = call.slot == delta.index and delta.index is not None and not call.orphan
-    if choice.slots.record is None and is_own:
+    if choice.slots.record is None and _is_own(call, delta.index):
         return
-    is_block = delta.alias is None and delta.id is None
     _begin(choice)
-    _keep(choice, Piece(delta.index, None, None, delta.text, mark=TEXT), call, is_block=is_block)
+    piece = Piece(_number(delta.index), None, None, delta.text, mark=TEXT)
+    _keep(choice, piece, call, is_block=_has_labels(delta) and delta.id is None)
 
 
 def keep_end(choice: Choice, delta: deltas.CallClosed, call: Call | None) -> None:
     """Keep a call's end; None if it is not known which call it ends."""
-    is_own = call is not None and call.slot == delta.index and delta.index is not None
-    if choice.slots.record is None and is_own:
+    if choice.slots.record is None and call is not None and _is_own(call, delta.index):
         return
     _begin(choice)
-    record = choice.slots.record
-    shown = call or (record.shown[-1] if record is not None and record.shown else None)
-    if shown is not None:
-        piece = Piece(delta.index, None, None, "", mark=END)
-        _keep(choice, piece, shown, is_block=delta.alias is None)
+    piece = Piece(_number(delta.index), None, None, "", mark=END)
+    _keep(choice, piece, call, is_block=_has_labels(delta))
 
 
 def spoil(choice: Choice) -> None:
     """Note that something came that is no piece of a block."""
     if choice.slots.record is not None:
         choice.slots.record, choice.slots.may_reread = None, False
+
+
+def _is_own(call: Call, index: deltas.Index | None) -> bool:
+    """Return whether a text or an end has the index of its call."""
+    return index is not None and call.slot == index
+
+
+def _has_labels(delta: _Begun | deltas.Slot | deltas.CallClosed) -> bool:
+    """Return whether a delta has no other labels than a block, whose index is a number of the wire."""
+    return delta.alias is None and not isinstance(delta.index, str)
+
+
+def _number(index: deltas.Index | None) -> int | None:
+    return None if isinstance(index, str) else index
 
 
 def _begin(choice: Choice, without: Call | None = None) -> None:
@@ -78,39 +87,37 @@ def _begin(choice: Choice, without: Call | None = None) -> None:
     choice.slots.record = Record()
     choice.slots.fast.clear()
     calls = [call for call in choice.calls if not (call is without or call.orphan)]
-    beside = [call for call in calls if call.beside and call.parts]
-    if len(beside) > 1 or choice.slots.round or choice.step or not all(map(_is_block, calls)):
+    n_beside = sum(call.beside and bool(call.parts) for call in calls)
+    if n_beside > 1 or choice.slots.round or choice.step or not all(map(_is_block, calls)):
         spoil(choice)
-        return
     for call in calls:
         _put_together(choice, call)
 
 
 def _is_block(call: Call) -> bool:
     """Return whether a call has labels of a block, and has no other text than that of pieces, or of its start."""
-    has_labels = call.block and all(alias == call.id for alias in call.aliases)
-    return has_labels and call.kind == "function" and call.rank <= deltas.OBJECT
+    has_labels = not isinstance(call.slot, str) and all(alias == call.id for alias in call.aliases)
+    return call.block and has_labels and call.rank <= deltas.OBJECT
 
 
 def _put_together(choice: Choice, call: Call) -> None:
     """Keep the pieces of a call while labels were as documented."""
-    index = call.slot if type(call.slot) is int else None
-    given = call.restated or ""
-    pieces = [Piece(index, call.id, call.name, given, bool(given), extra=call.extra, mark=START)]
-    if call.parts:
-        pieces.append(Piece(index, None, None, call.text, n=len(call.parts), mark=TEXT))
-    if call.closed or call.is_over:
-        pieces.append(Piece(index, None, None, "", mark=END))
-    for piece in pieces:
-        _keep(choice, piece, call)
+    index, given, n = _number(call.slot), call.restated or "", len(call.parts)
+    _keep(choice, Piece(index, call.id, call.name, given, bool(given), extra=call.extra, mark=START), call)
+    if n:
+        _keep(choice, Piece(index, None, None, call.text, n=n, mark=TEXT), call)
+    if call.closed:
+        _keep(choice, Piece(index, None, None, "", mark=END), call)
 
 
-def _keep(choice: Choice, piece: Piece, call: Call, *, is_block: bool = True) -> None:
-    """Keep a piece, or forget all of them if they are too many, or this is none of a block."""
+def _keep(choice: Choice, piece: Piece, call: Call | None, *, is_block: bool = True) -> None:
+    """Keep a piece that was shown in a call, or in none; forget all if this is none of a block, or they are too many."""
     record, limit = choice.slots.record, choice.options.limits.max_total_arguments_bytes
     if record is None:
         return
-    record.keep(piece, call)
-    is_full = len(record.pieces) > _MOST or (limit is not None and record.size > limit)
-    if is_full or not is_block or type(piece.index) is str:
+    shown = call or next(reversed(record.shown), None)
+    is_full = len(record.pieces) >= _MOST or (limit is not None and record.size > limit)
+    if is_block and shown is not None and not is_full:
+        record.keep(piece, shown)
+    else:
         spoil(choice)
