@@ -43,7 +43,7 @@ def shown(*deltas: Delta) -> list[int]:
         [C, piece(0, A), closed(0), D, piece(1, B), closed(1)],
         [C, D, piece(0, A), piece(1, B), closed(1), closed(0)],
         [preset(A, 0, "c", "f"), closed(0), D],
-        [begun(0, "c", "f", "i"), piece(90, A, "i"), begun(1, "d", "g", "j")],
+        [begun(0, "c", "f", "i"), piece(0, A, "i"), begun(0, "c", "f", "i")],
         [begun("s", "c", "f"), begun("s", "c", "f")],
         [CallSeen(0, 0, None, "c", "f"), CallSeen(0, 0, None, "c", "f")],
     ],
