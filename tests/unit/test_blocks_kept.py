@@ -19,7 +19,8 @@ AGAIN = TurnOpened(None, restart=True)
 
 
 def _told(piece: Piece) -> str:
-    given = [*filter(None, (piece.id, piece.name, piece.text)), *(["whole"] if piece.whole else [])]
+    given = [said for said in (piece.id or "", piece.name or "", piece.text) if said != ""]
+    given += ["whole"] if piece.whole else []
     number = [str(piece.n)] if piece.n > 1 else []
     return " ".join([f"{piece.mark}{'-' if piece.index is None else piece.index}", *given, *number])
 
