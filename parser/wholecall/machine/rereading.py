@@ -56,7 +56,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
 def reread_blocks(choice: Choice, ended: Ended) -> None:
     """Give the calls of a choice the meaning of all of their pieces, if some would be lost because of their labels."""
     record, choice.slots.record = choice.slots.record, None
-    if record is None or not record.pieces or ended != "clean" or not _is_lost_by_labels(choice):
+    if record is None or ended != "clean" or not _is_lost_by_labels(choice):
         return
     meant = [] if _has_replaced_label(record.pieces) else _meant_by_blocks(choice, record)
     if meant:
