@@ -7,8 +7,8 @@ record at the end of the choice, if calls would be lost because of their labels.
 
     start 0 a, text 1, end 1, start 1 b, text 2, end 2      all but starts number blocks one too high (quirk 125)
 
-Nothing is kept (`SlotTable.may_reread`) if calls that were open side by side had text before the first odd label, whose
-order is unknown, or once anything comes that is no piece of a block: a whole text, labels beyond index and id, another
+Nothing is kept (`SlotTable.may_reread`) if calls that were open side by side had text or an end before the first odd
+label, whose order is unknown, or once anything comes that is no piece of a block: a whole text, labels beyond index and id, another
 step of the message.
 """
 
@@ -87,8 +87,9 @@ def _begin(choice: Choice, without: Call | None = None) -> None:
     choice.slots.record = Record()
     choice.slots.fast.clear()
     calls = [call for call in choice.calls if not (call is without or call.orphan)]
-    n_beside = sum(call.beside and bool(call.parts) for call in calls)
-    if n_beside > 1 or choice.slots.round or choice.step or not all(map(_is_block, calls)):
+    beside = [call for call in calls if call.beside]
+    has_no_order = len(beside) > 1 and any(call.parts or call.closed for call in beside)
+    if has_no_order or choice.slots.round or choice.step or not all(map(_is_block, calls)):
         spoil(choice)
     for call in calls:
         _put_together(choice, call)

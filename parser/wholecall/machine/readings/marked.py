@@ -97,7 +97,7 @@ class Form(NamedTuple):
     has_heads: bool = True
 
 
-_id_of, _index_of = attrgetter("id"), attrgetter("index")
+_id_of, _index_of, _labels_of = attrgetter("id"), attrgetter("index"), attrgetter("index", "id")
 EVENTS = Form(STARTS, ENDS, LABELS, _id_of)
 # Chunks hold start and text: nothing ends them, and later ones may have no id.
 CHUNKS = Form(
@@ -181,7 +181,7 @@ def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
         strangers = _by_strangers(record)
         if strangers is None:
             return
-        keyed += [_by_next(record), _by_order(record), _by_shift(record), *strangers]
+        keyed += [_by_next(record), _by_shift(record), *strangers]
     yield from (numbers for numbers in keyed if numbers is not None)
     rules = BLOCK_RULES if form.has_slots else RULES
     n_ends = len(record.marks) - len(record.marks.rstrip(END))
@@ -235,21 +235,6 @@ def _by_next(record: MarkedRecord) -> Assignment | None:
     return found
 
 
-def _by_order(record: MarkedRecord) -> Assignment | None:
-    """Assign starts in their order, and each new index of texts and ends to the next of them; None if one is left."""
-    numbers: dict[Any, int] = {}
-    found: Assignment = []
-    n, last = -1, None
-    for piece, mark in zip(record.pieces, record.marks, strict=True):
-        if mark != START:
-            found.append(numbers.setdefault(piece.index, len(numbers)))
-            continue
-        label = piece.index, piece.id, piece.name
-        n, last = n + (label != last), label
-        found.append(n)
-    return found if max(found, default=-1) == n else None
-
-
 def _by_shift(record: MarkedRecord) -> Assignment | None:
     """Assign starts by their indices, and texts and ends to the start one below (125); None unless there is one."""
     numbers: dict[int | None, int] = {}
@@ -264,28 +249,49 @@ def _by_shift(record: MarkedRecord) -> Assignment | None:
 
 
 def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
-    """Assign starts and ends by their indices, and each index of texts to one of the calls, in their order (77).
+    """Assign each index of texts to one of the calls, in their order (77); return None for too many ways.
 
-    Where calls take turns, no order of the pieces shows to which call an index belongs. Return None for too many ways.
+    An end has the index of its start, or else that of its text; an index that only ends have is that of a call without
+    text. Where calls take turns, no order of the pieces shows to which call an index belongs.
     """
-    starts: dict[int | None, int] = {}
-    strangers: dict[int | None, int] = {}
-    for piece, mark in zip(record.pieces, record.marks, strict=True):
-        if mark != END:
-            known = starts if mark == START else strangers
-            known.setdefault(piece.index, len(known))
-    if comb(len(starts), len(strangers)) > MOST_ASSIGNMENTS:
-        return None
-    ends = {piece.index for piece, mark in zip(record.pieces, record.marks, strict=True) if mark == END}
-    if not ends <= starts.keys():
+    pieces = list(zip(record.pieces, record.marks, strict=True))
+    texts, ends = (
+        dict.fromkeys(piece.index for piece, mark in pieces if mark == kind) for kind in (TEXT, END)
+    )
+    is_own = ends.keys() <= {piece.index for piece, mark in pieces if mark == START}
+    others = [] if is_own else [index for index in ends if index not in texts]
+    label = _index_of if is_own else _labels_of
+    labels = dict.fromkeys(label(piece) for piece, mark in pieces if mark == START)
+    starts = {known: number for number, known in enumerate(labels)}
+    n = len(starts)
+    if len(texts) > n or (others and len(texts) + len(others) != n):
         return []
-    return [
-        [
-            owners[strangers[piece.index]] if mark == TEXT else starts[piece.index]
-            for piece, mark in zip(record.pieces, record.marks, strict=True)
-        ]
-        for owners in combinations(range(len(starts)), len(strangers))
-    ]
+    if comb(n, len(texts)) > MOST_ASSIGNMENTS:
+        return None
+    found: list[Assignment] = []
+    for owners in combinations(range(n), len(texts)):
+        of_text = dict(zip(texts, owners, strict=True))
+        left = (number for number in range(n) if number not in owners)
+        of_end = starts if is_own else {**of_text, **dict(zip(others, left, strict=False))}
+        found.append(
+            [
+                starts[label(piece)] if mark == START else (of_text if mark == TEXT else of_end)[piece.index]
+                for piece, mark in pieces
+            ]
+        )
+    return [numbers for numbers in found if _may_take_turns(record.marks, numbers)]
+
+
+def _may_take_turns(marks: str, numbers: Assignment) -> bool:
+    """Return whether each call without text ends before all later calls with text: it has fewer pieces."""
+    ends = {number: at for at, (mark, number) in enumerate(zip(marks, numbers, strict=True)) if mark == END}
+    texts = {number for mark, number in zip(marks, numbers, strict=True) if mark == TEXT}
+    return all(
+        ends[number] < ends[later]
+        for number in ends.keys() - texts
+        for later in ends.keys() & texts
+        if number < later
+    )
 
 
 def _assigned(body: MarkedRecord, rule: Rule, heads: int) -> Iterator[Assignment]:
