@@ -29,7 +29,8 @@ class Mutant:
         line: the number of the line in the source.
         place: the class and function, or the name that is assigned, where the change is.
         change: the code before and after the change, on one line.
-        in_function: whether it changes the behaviour of a function, and not of the module's import.
+        in_function: whether it changes the behaviour of a function, and not of the module's import, which may call
+            functions that return functions.
     """
 
     line: int
@@ -69,6 +70,18 @@ class _Site:
         functions = [at for at, node in enumerate(self.above) if isinstance(node, ast.FunctionDef)]
         return bool(functions) and not isinstance((*self.above, self.node)[functions[0] + 1], ast.arguments)
 
+    @property
+    def makes_function(self) -> bool:
+        """Return whether the node is in a function that returns a function."""
+        outer = next((node for node in self.above if isinstance(node, ast.FunctionDef)), None)
+        inner = list(ast.walk(outer)) if outer is not None else []
+        names = {node.name for node in inner if isinstance(node, ast.FunctionDef)}
+        returned = [node.value for node in inner if isinstance(node, ast.Return)]
+        return any(
+            isinstance(value, ast.Lambda) or (isinstance(value, ast.Name) and value.id in names)
+            for value in returned
+        )
+
 
 def mutants(source: str) -> list[Mutant]:
     """Return all mutants of a module, in the order of its lines."""
@@ -83,7 +96,8 @@ def mutants(source: str) -> list[Mutant]:
             nth = seen[f"{site.place}: {change}"]
             line = getattr(site.node, "lineno", 0)
             change += f"  ({nth})" if nth > 1 else ""
-            found.append(Mutant(line, site.place, change, site.in_function, tree, site.put, site.node, new))
+            in_function = site.in_function and not site.makes_function
+            found.append(Mutant(line, site.place, change, in_function, tree, site.put, site.node, new))
     return found
 
 
@@ -174,6 +188,7 @@ def _is_no_behaviour(node: ast.AST, parent: ast.AST, at: int) -> bool:
         return named or (isinstance(parent, ast.Module) and isinstance(node.value, ast.Subscript))
     if isinstance(parent, ast.Call):  # `frozenset[str](...)` and `cast("str", ...)`
         typed = isinstance(node, ast.Subscript) and node is parent.func
+        typed = typed or ast.unparse(parent.func) == "TypeVar"
         return typed or (ast.unparse(parent.func) == "cast" and at == 0 and node is not parent.func)
     return False
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tests.mutation.__main__ import MODULES, equivalents
 from tests.mutation.mutants import mutants
+from tests.mutation.trial import source_of
 from tests.support.together import together
 
 
@@ -88,6 +90,17 @@ def test_places_and_lines() -> None:
     ] == [(mutant.line, mutant.place, mutant.in_function) for mutant in found][:5]
 
 
+def test_functions_that_return_functions_change_an_import() -> None:
+    """What they return may be in a table of the module, so the change must be there before the import."""
+    found = mutants("def f(a):\n    def g(b):\n        return b == a\n    return g\n")
+    found += mutants("def f(a):\n    return lambda b: b == a\n")
+    found += mutants("def f(a):\n    return min(a, key=lambda b: b == a)\n")
+
+    assert [("f.g", False), ("f", False), ("f", True)] == list(
+        dict.fromkeys((mutant.place, mutant.in_function) for mutant in found)
+    )
+
+
 def test_equal_changes_have_names_of_their_own() -> None:
     """The second change of the same code in one place is numbered."""
     assert ["f: a() => pass", "f: a() => pass  (2)"] == changes("def f():\n    a()\n    a()\n")
@@ -102,3 +115,14 @@ def test_each_mutant_is_another_module() -> None:
         {code.co_consts[0].co_code + repr(code.co_consts[0].co_consts).encode() for code in codes}
     )
     assert codes == [mutant.compiled("x") for mutant in found]
+
+
+def test_listed_mutants_exist() -> None:
+    """Each mutant that is listed as equivalent is one of its module: a change of the code takes its name off the list."""
+    stale = [
+        f"{name} {listed}"
+        for name, module in MODULES.items()
+        for listed in sorted(equivalents(name).difference(changes(source_of(module).read_text("utf-8"))))
+    ]
+
+    assert [] == stale

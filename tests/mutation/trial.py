@@ -204,6 +204,8 @@ def _changed(module: str, mutant: Mutant) -> Callable[[], None]:
             -1
         ]
         owner = vars(owner)[name]
+        if isinstance(owner, FunctionType):
+            break  # its code holds that of the functions within
     function = owner.fget if isinstance(owner, property) else getattr(owner, "__func__", owner)
     function = inspect.unwrap(function)  # cache contents end with the process
     assert isinstance(function, FunctionType)

@@ -10,6 +10,7 @@ from tests.support.slotted import HOLE, RESTART, A, after, begun, closed, piece
 from wholecall import ToolCall, ToolCallDropped
 from wholecall.deltas import TurnEnded
 from wholecall.machine.evidence import CallEvidence, FactKind
+from wholecall.stream.snapshots.shapes import kept_by
 
 if TYPE_CHECKING:
     from wholecall.deltas import Delta
@@ -52,6 +53,69 @@ def test_a_later_fact_makes_an_earlier_one_void(
     assert expected == (evidence.lost_text, evidence.orphan_text, evidence.lacks_text)
 
 
+@pytest.mark.parametrize(
+    ("fact", "question"),
+    [
+        ("text_elsewhere", "text_elsewhere"),
+        ("restored", "restored"),
+        ("cut", "cut"),
+        ("closed", "closed"),
+        ("role_repeated", "role_repeated"),
+        ("reasoned", "reasoned"),
+        ("end_shown", "end_shown"),
+        ("came_whole", "came_whole"),
+    ],
+)
+def test_each_fact_answers_its_question(fact: FactKind, question: str) -> None:
+    """A fact that is noted answers one question with yes, and no other one."""
+    changed = dict(answers(noted()).items() ^ answers(noted(fact)).items())
+
+    assert ({question}, False, True) == (
+        set(changed),
+        getattr(noted(), question),
+        getattr(noted(fact), question),
+    )
+
+
+def test_why_a_call_was_dropped_or_a_turn_aborted() -> None:
+    """A drop has a reason; of several aborts the last one's words count."""
+    evidence = CallEvidence()
+    before = evidence.dropped, evidence.aborted
+    evidence.note("dropped", "truncated", "one")
+    evidence.note("aborted", detail="two")
+    evidence.note("aborted", detail="three")
+
+    assert [(None, ""), ("truncated", "three")] == [before, (evidence.dropped, evidence.aborted)]
+
+
+def test_text_that_is_missing_can_be_noted_again() -> None:
+    """The losses in force can be taken down, and noted after a fact that made them void."""
+    evidence = noted("orphan_text", "closed")
+    evidence.note("lost_text", detail="two")
+    missing = evidence.missing_text()
+    evidence.note("restored")
+    void = evidence.missing_text()
+    evidence.note_again(missing)
+
+    assert (["lost_text", "orphan_text"], ["two", ""]) == (
+        [fact.kind for fact in missing],
+        [fact.detail for fact in missing],
+    )
+    assert ((), missing) == (void, evidence.missing_text())
+
+
+@pytest.mark.parametrize(
+    ("facts", "left"),
+    [
+        (("reasoned", "end_shown", "closed", "read_again"), {"closed"}),
+        (("restored", "cut", "started_over"), {"cut"}),
+    ],
+)
+def test_a_call_that_is_read_again_needs_its_ends_again(facts: tuple[FactKind, ...], left: set[str]) -> None:
+    """What readings assign anew is void: ends of the turn for calls that are read again, texts for those started over."""
+    assert left == {name for name, answer in answers(noted(*facts)).items() if answer is True}
+
+
 def test_a_fact_counts_once() -> None:
     """A fact that is in force is not noted again: many damaged frames are one loss, and the first refusal stands."""
     evidence = noted("lost_text", "lost_text", "cut")
@@ -91,25 +155,29 @@ def test_a_call_can_close_and_open_often() -> None:
     ],
 )
 def test_snapshots_keep_the_facts_only(facts: tuple[FactKind, ...]) -> None:
-    """Which facts are in force follows from their record, however long it was."""
+    """Which facts are in force follows from their record, however long it was; a short record holds void facts, too."""
     evidence = noted(*facts)
     again = CallEvidence()
     again.facts = list(evidence.facts)
     again.remade()
 
     assert (answers(evidence), evidence.told_against()) == (answers(again), again.told_against())
+    assert ["facts"] == list(kept_by(CallEvidence))
+    assert ["lost_text", "restored"] == [fact.kind for fact in noted("lost_text", "restored").facts]
 
 
 def test_what_speaks_against_a_call_is_said_in_words() -> None:
     """The facts in force that speak against a call are told in their order; others and void ones are not."""
-    evidence = noted("cut", "lost_text", "restored", "reasoned", "orphan_text")
+    evidence = noted("cut", "lost_text", "restored", "reasoned", "orphan_text", "role_repeated")
     evidence.note("refused", "ambiguous", "its labels can be read in several ways")
 
     assert evidence.told_against() == (
         "the wire calls it incomplete",
         "text without an owner came while it was open",
+        "the role came again after it began",
         "its labels can be read in several ways",
     )
+    assert noted("refused").told_against() == ("it cannot be emitted",)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.together import together
 from wholecall import parse_arguments
-from wholecall.machine.readings.marked import MarkedRecord, solve_marked
+from wholecall.machine.readings.marked import CHUNKS, EVENTS, MarkedRecord, solve_marked
 from wholecall.machine.readings.partitions import Piece
 
 A, B = '{"a":1}', '{"b":2}'
@@ -17,7 +17,7 @@ Told = tuple[str, "str | None", str]  # mark, id, and name or text
 def record(told: list[Told], *, chunked: bool = False) -> MarkedRecord:
     """Return a record of pieces."""
     pieces = [Piece(None, id, *((what, "") if mark == "S" else (None, what))) for mark, id, what in told]
-    return MarkedRecord(pieces, "".join(mark for mark, _, _ in told), chunked)
+    return MarkedRecord(pieces, "".join(mark for mark, _, _ in told), CHUNKS if chunked else EVENTS)
 
 
 def start(name: str, id: str | None = None) -> Told:

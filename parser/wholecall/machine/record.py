@@ -77,11 +77,11 @@ class Record:
         index = next((index for index in call.indices if type(index) is int), None)
         custom, spoilt = call.kind == "custom", call.refusal == "invalid_utf8"
         extra = None if call.extra is None else dict(call.extra)
-        self._keep(Piece(index, call.id, call.name, head, whole, custom, 1, call.bare, spoilt, extra), call)
+        self.keep(Piece(index, call.id, call.name, head, whole, custom, 1, call.bare, spoilt, extra), call)
         if rest:
             id = call.id if call.labelled == len(rest) else None
             n = max(1, len(call.parts) - bool(head))
-            self._keep(Piece(index, id, None, rest, custom=custom, n=n, spoilt=spoilt), call)
+            self.keep(Piece(index, id, None, rest, custom=custom, n=n, spoilt=spoilt), call)
         if call.restated is not None and not whole:
             kind, id = call.kind, call.id
             self.restated.append(
@@ -94,7 +94,8 @@ class Record:
         if call.end_shown:
             self.n_evidenced = len(self.pieces)
 
-    def _keep(self, piece: Piece, call: Call) -> None:
+    def keep(self, piece: Piece, call: Call) -> None:
+        """Keep a piece that was shown in a call."""
         self.pieces.append(piece)
         self.shown.append(call)
         self.size += _PIECE + tokens.utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
@@ -130,7 +131,7 @@ class Record:
             self.close()
         custom, whole = delta.kind == "custom", delta.rank > 0 and bool(delta.text)
         labels = _index(delta), delta.id, delta.name
-        self._keep(Piece(*labels, delta.text, whole, custom, spoilt=spoilt, extra=delta.extra), call)
+        self.keep(Piece(*labels, delta.text, whole, custom, spoilt=spoilt, extra=delta.extra), call)
 
     def mark(self) -> None:
         """Note that a fragment came that has neither labels nor text."""

@@ -6,6 +6,11 @@ record is read in every way in which a server can have meant it (`readings.marke
 its meaning, as at the end of an oddly labelled choice of chat (`settling.give`). Calls on which the readings disagree
 are not sure, and end as `ambiguous`.
 
+Blocks are read again (`reread_blocks`) from the record that the choice itself has kept since the first odd label
+(`blocks`). As their calls end one by one, this is done only where calls would be lost: no label, or several, led to
+them, and nothing else speaks against any call of the choice. Calls that were emitted already are facts, which a reading
+must hold. All calls of the meaning must be sure, and its habits be two at most.
+
 Nothing is read again after a loss, beyond a limit, or where a call is not one for the client: then the calls stay as
 they were shown.
 """
@@ -21,38 +26,106 @@ from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.readings import marked, solve
 from wholecall.machine.readings.partitions import Piece
 from wholecall.machine.record import Record
-from wholecall.machine.settling import give
+from wholecall.machine.settling import facts_of, give
 
 if TYPE_CHECKING:
-    from wholecall.deltas import Marked, Reread
+    from collections.abc import Iterable, Sequence
+
+    from wholecall.deltas import CallWhole, Marked, Reread
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
+    from wholecall.machine.verdicts import Ended
+
+_MOST_OF_BLOCKS = 2.5  # two habits: what is odder stays as it was shown
 
 
 def reread(choice: Choice, delta: Reread) -> bool:
     """Give the calls of a choice the meaning of all of their pieces; return False if they cannot be read so."""
+    choice.slots.record = None
     if not (delta.pieces and choice.calls) or choice.lost_text or not all(map(_is_open, choice.calls)):
         return False
-    if any("\ufffd" in f"{piece.id}{piece.name}" for piece in delta.pieces):
-        return False  # a label with replaced bytes is not the label that was sent
+    if _has_replaced_label(delta.pieces):
+        return False
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
-    if not meant:
-        return False
-    for call in choice.calls:
+    if meant:
+        _give(choice, record, meant, list(choice.calls))
+    return bool(meant)
+
+
+def reread_blocks(choice: Choice, ended: Ended) -> None:
+    """Give the calls of a choice the meaning of all of their pieces, if some would be lost because of their labels."""
+    record, choice.slots.record = choice.slots.record, None
+    if record is None or ended != "clean" or not _is_lost_by_labels(choice):
+        return
+    meant = [] if _has_replaced_label(record.pieces) else _meant_by_blocks(choice, record)
+    if meant:
+        open_calls = [call for call in choice.calls if not call.is_over]
+        for call in open_calls:
+            choice.reopen(call)  # its end is that of the pieces
+        _give(choice, record, meant, open_calls)
+
+
+def _give(choice: Choice, record: Record, meant: list[Meant], calls: list[Call]) -> None:
+    """Give calls the meaning of a record instead of the one by which they were shown."""
+    for call in calls:
         call.orphan, call.original = False, None
     choice.slots.orphans.clear()
-    give(choice, record, meant, list(choice.calls))
+    give(choice, record, meant, calls)
     for call in choice.calls:
         call.slotted = True
-    return True
+
+
+def _solved(
+    choice: Choice,
+    record: Record,
+    form: marked.Form,
+    *,
+    has_ends: bool = False,
+    listed: Iterable[CallWhole] = (),
+    facts: Sequence[solve.Fact] = (),
+) -> solve.Solution:
+    """Return the meaning of a record; `has_ends`: something shows that calls without text have ended."""
+    marks = "".join(piece.mark for piece in record.pieces)
+    read = partial(_read, has_ends=has_ends or marked.END in marks, choice=choice)
+    known = None if choice.options.tools is None else choice.options.tools.__contains__
+    texts = [(whole.name, whole.text) for whole in listed]
+    pieces = marked.MarkedRecord(record.pieces, marks, form)
+    return marked.solve_marked(pieces, read, known=known, listed=texts, facts=facts)
+
+
+def _meant_by_blocks(choice: Choice, record: Record) -> list[Meant]:
+    """Return the calls that the pieces of blocks mean; none if one of them is not sure."""
+    has_ends = record.n_evidenced > 0
+    solution = _solved(choice, record, marked.BLOCKS, has_ends=has_ends, facts=facts_of(record))
+    if solution.cost > _MOST_OF_BLOCKS or not all(solution.sure):
+        return []
+    return [Meant(call, None, True) for call in solution.calls]
+
+
+def _has_replaced_label(pieces: Iterable[Marked | Piece]) -> bool:
+    """Return whether a label is not the one that was sent, because bytes of it were replaced."""
+    return any("\ufffd" in f"{piece.id}{piece.name}" for piece in pieces)
+
+
+def _is_lost_by_labels(choice: Choice) -> bool:
+    """Return whether a call would be dropped, and nothing but labels speaks against the calls of the choice."""
+    calls = choice.calls
+    if choice.lost_text or choice.slots.round or not all(map(_may_be_read, calls)):
+        return False
+    return any(call.orphan or call.lacks_text or call.refusal for call in calls if not call.is_over)
+
+
+def _may_be_read(call: Call) -> bool:
+    if call.is_over:
+        return call.dropped is None and call.kind == "function"
+    return _is_open(call)
 
 
 def _is_open(call: Call) -> bool:
     """Return whether a call may be read again: it is the client's, and only its labels speak against it."""
-    return (
-        not call.is_over and call.kind == "function" and call.refusal in (None, "ambiguous") and not call.full
-    )
+    is_ours = call.kind == "function" and not (call.is_over or call.full or call.cut)
+    return is_ours and call.refusal in (None, "ambiguous")
 
 
 def _record(choice: Choice, delta: Reread) -> Record:
@@ -67,7 +140,7 @@ def _record(choice: Choice, delta: Reread) -> Record:
         call = latest[piece.slot] = _shown(piece, waiting.get(piece.slot, []), latest.get(piece.slot, call))
         extra = call.extra if piece.mark == "S" else None
         record.pieces.append(
-            Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra, ends=piece.mark == "E")
+            Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra, mark=piece.mark)
         )
         record.shown.append(call)
     record.restated.extend(delta.listed)
@@ -89,12 +162,9 @@ def _read(text: str, *, has_ends: bool, choice: Choice) -> Verdict:
 
 
 def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
-    has_ends = delta.chunked or bool(delta.listed) or any(piece.mark == "E" for piece in delta.pieces)
-    read = partial(_read, has_ends=has_ends, choice=choice)
-    known = None if choice.options.tools is None else choice.options.tools.__contains__
-    pieces = marked.MarkedRecord(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
-    listed = [(whole.name, whole.text) for whole in delta.listed]
-    solution = marked.solve_marked(pieces, read, known=known, listed=listed)
+    has_ends = delta.chunked or bool(delta.listed)
+    form = marked.CHUNKS if delta.chunked else marked.EVENTS
+    solution = _solved(choice, record, form, has_ends=has_ends, listed=delta.listed)
     if solution.cost > solve.MOST:
         return []
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]

@@ -22,6 +22,7 @@ from wholecall.calls.output.events import ReasoningDelta, TextDelta
 from wholecall.calls.output.reasons import outranks
 from wholecall.machine import (
     answers,
+    blocks,
     cancelling,
     claims,
     duplicates,
@@ -98,8 +99,9 @@ def _slot(choice: Choice, delta: deltas.Slot) -> None:
     held = choice.slots.held
     if held is not None and call.name is None and held.blank:
         held.note("lost_text", detail="text without a name came after its end")
+    blocks.keep_text(choice, delta, call)
     _take_text(choice, call, delta.text)
-    if delta.index is not None:
+    if delta.index is not None and choice.slots.record is None:
         choice.enable_fast_path(call, delta.index, delta.alias)
 
 
@@ -114,9 +116,13 @@ def _announced(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) 
         _release_held(choice)
         call = slots.open_new(choice, delta)
         if call is not choice.overflow:
+            if choice.slots.record is not None or delta.index is None:
+                blocks.keep_start(choice, delta, call, opens=True)
             return call
     else:
-        call = slots.announced(choice, delta) or _opened(choice, delta)
+        known = slots.announced(choice, delta)
+        call = known or _opened(choice, delta)
+        blocks.keep_start(choice, delta, call, opens=known is None)
     if call.orphan and delta.name is not None:
         claims.adopt(choice, call)
     if delta.begins and not call.is_over:
@@ -140,6 +146,8 @@ def _call_whole(choice: Choice, delta: deltas.CallWhole) -> None:
     heals = _heals(choice, call, delta)
     if delta.begins:
         call.note("came_whole")
+    else:
+        blocks.spoil(choice)
     missing = call.missing_text() if call.block and not heals else ()
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.note("permitted")  # the delta settles the doubts about labels
@@ -296,6 +304,7 @@ def _call_closed(choice: Choice, delta: deltas.CallClosed) -> None:
     else:
         labelled = choice.labels.by_index.get(delta.index) if type(delta.index) is str else None
         call = labelled or slots.ended_by(choice, delta)
+    blocks.keep_end(choice, delta, call)
     if call is None:
         return
     if delta.of_text:
@@ -409,6 +418,7 @@ def _said_again(choice: Choice, _delta: deltas.SaidAgain) -> None:
 def _step_began(choice: Choice, delta: Union[deltas.StepBegan, deltas.StepTakenBack]) -> None:
     """Free the ids of the calls so far: a later call under one of them is another call, and text is another message."""
     choice.step = choice.step + 1 if delta.number is None else delta.number
+    blocks.spoil(choice)
     answers.begin_message(choice)
 
 
@@ -462,10 +472,10 @@ def reason_all(choices: Iterable[Choice], finish: deltas.Finish | None = None) -
             call.note("reasoned")
             if allowed if call.slotted else allowed_by_labels:
                 call.note("end_shown")
-        if choice.labels.record is not None:
-            choice.labels.record.n_reasoned = n = len(choice.labels.record.pieces)
-            if allowed_by_labels:
-                choice.labels.record.n_evidenced = n
+        for record, is_allowed in ((choice.labels.record, allowed_by_labels), (choice.slots.record, allowed)):
+            if record is not None:
+                record.n_reasoned = n = len(record.pieces)
+                record.n_evidenced = n if is_allowed else record.n_evidenced
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:

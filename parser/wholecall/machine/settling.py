@@ -142,7 +142,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
     )
     tools = choice.options.tools
     known = None if tools is None else tools.__contains__
-    solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
+    solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=facts_of(record))
     out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.is_over} - {None}
     meant = [
         Meant(call, None, sure and not _has_used_id(record, call, out))
@@ -158,7 +158,7 @@ def _has_used_id(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
     return not ids.isdisjoint(record.pieces[at].id for at in call.pieces)
 
 
-def _facts(record: Record) -> list[tuple[int, str, str]]:
+def facts_of(record: Record) -> list[tuple[int, str, str]]:
     """Return the calls that were emitted before the first odd label: first piece, name and text."""
     facts: dict[Call, tuple[int, str, str]] = {}
     for at, call in enumerate(record.shown):
@@ -289,7 +289,11 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
     call.note("read_again")
     if one.whole is not None or one.pieces[0] < record.n_reasoned:
         call.note("reasoned")
-    if one.whole is not None or one.pieces[0] < record.n_evidenced or any(piece.ends for piece in pieces):
+    if (
+        one.whole is not None
+        or one.pieces[0] < record.n_evidenced
+        or any(piece.mark == "E" for piece in pieces)
+    ):
         call.note("end_shown")
     if not one.is_restated and choice.lost_text and not _stands_alone(record, one):
         call.note("lost_text", detail="text was lost, and its labels may be those of other calls")

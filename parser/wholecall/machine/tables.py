@@ -61,6 +61,8 @@ class SlotTable:
         held: the call that the wire closed, whose verdict waits for later events.
         unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
         round: how often the message was restarted.
+        record: the pieces since labels were first odd, None as long as they are as documented (see `blocks`);
+            `may_reread`: they may be kept, as nothing came that is no piece of a block.
     """
 
     at: dict[Union[Index, None], list[Call]]
@@ -73,20 +75,25 @@ class SlotTable:
     unrepeated: list[Call]
     n_open: int
     round: int
+    record: Record | None
+    may_reread: bool
 
     __slots__ = tuple(__annotations__)
 
     def __init__(self) -> None:
         self.at, self.fast, self.orphans = {}, {}, {}
         self.opened, self.fresh, self.unrepeated, self.unowned = [], [], [], set()
-        self.held = None
+        self.held = self.record = None
+        self.may_reread = True
         self.n_open = self.round = 0
 
     def calls(self) -> list[Call | None]:
         """Return all calls that it names."""
         at_slots = (call for calls in self.at.values() for call in calls)
         orphans = self.orphans.values()
+        shown = self.record.shown if self.record is not None else ()
         return [
+            *shown,
             *at_slots,
             *self.opened,
             *self.fresh,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from wholecall.calls.output.events import StreamFault, TurnStarted
 from wholecall.calls.output.turns import Turn
 from wholecall.deltas import HIGHEST_INDEX, CallAnswered, CallUnread, TurnEnded, TurnOpened
-from wholecall.machine import accounts, answers, endings, routes, settling
+from wholecall.machine import accounts, answers, endings, rereading, routes, settling
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Options, Outbox
@@ -248,6 +248,7 @@ class Turns:
         for choice in choices:
             if ended == "aborted":
                 settling.settle_reasoned(choice)
+            rereading.reread_blocks(choice, endings.ending(choice.reason, ended))
             settling.settle(choice, endings.ending(choice.reason, ended))
             accounts.account(choice, ended=ended == "clean")
         if turn.unread:

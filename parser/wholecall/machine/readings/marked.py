@@ -7,7 +7,9 @@ call begins. Each order and rule assigns the pieces to calls in one way (`_assig
 (`_reading`): for each column (starts, ends, ids, labels of texts and ends, texts) a table lists the habits that servers
 have, and their costs, as for fragments of chat (see `solve`).
 
-A pattern is a regular expression for the marks of one call under a habit. Numbers in brackets are quirks.
+A *form* is the way in which a wire marks calls: which marks there are, and the label that finds the call of a text and
+an end (`Form`). A run's events are found by ids, blocks by their indices. A pattern is a regular expression for the
+marks of one call under a habit. Numbers in brackets are quirks.
 
 `solve_marked` adds two things. A connection that was restarted may have sent all of it twice, so a record whose halves
 are equal is also read as one half (that a model makes all of its calls again, in the same pieces, is about as likely).
@@ -17,17 +19,30 @@ And if the wire lists the calls at the end, a reading with just these calls is t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import accumulate, chain, combinations, product
 from math import comb
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wholecall.machine.readings.labels import Costs, pooled
 from wholecall.machine.readings.partitions import WAYS, Assignment, Columns, Piece, Way, final_name
-from wholecall.machine.readings.solve import MOST, NEAR, ReadCall, Reading, Solution, agreed, meaning, trusted
+from wholecall.machine.readings.solve import (
+    MOST,
+    NEAR,
+    Fact,
+    ReadCall,
+    Reading,
+    Solution,
+    agreed,
+    holds,
+    meaning,
+    trusted,
+)
 from wholecall.machine.readings.texts import Values, texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from wholecall.calls.arguments.verdict import Verdict
 
@@ -52,12 +67,47 @@ TOGETHER = {
 }  # starts and ends, by a server that reports each call once more when it runs
 IDS: Costs = {"own": 0, "none": 1, "one": 1}  # of starts (8, 64)
 LABELS: Costs = {"own": 0, "none": 1, "strange": 1}  # of texts and ends (7, 10)
-# The same for chunks, which hold start and text: nothing ends them, and later ones may have no id.
-CHUNK_FORMS: tuple[Patterns, Patterns] = (
+BLOCK_STARTS: Patterns = {
+    **STARTS,
+    "blocks": (1, re.compile("SE(STE)*")),  # a block for each piece (126)
+}
+BLOCK_LABELS: Costs = {
+    "own": 0,
+    "none": 1,  # (1)
+    "zero": 1.5,  # (106)
+    "strange": 1,  # (77, 125)
+}
+GIVEN_TWICE = 1  # the whole text with the start, and in pieces (23)
+
+
+class Form(NamedTuple):
+    """The way in which a wire marks calls: the habits of servers with starts, ends and labels of texts and ends.
+
+    Attributes:
+        label: returns the label that finds the call of a text or an end.
+        has_slots: starts have an index as well as an id.
+        has_heads: calls may be opened before the first of them continues.
+    """
+
+    starts: Patterns
+    ends: Patterns
+    labels: Costs
+    label: Callable[[Piece], str | int | None]
+    has_slots: bool = False
+    has_heads: bool = True
+
+
+_id_of, _index_of, _labels_of = attrgetter("id"), attrgetter("index"), attrgetter("index", "id")
+EVENTS = Form(STARTS, ENDS, LABELS, _id_of)
+# Chunks hold start and text: nothing ends them, and later ones may have no id.
+CHUNKS = Form(
     {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))},
     {"none": (0, re.compile("[ST]*")), "each": (0, re.compile("[ST]*E"))},
+    {"own": 0, "none": 0},
+    _id_of,
+    has_heads=False,
 )
-CHUNK_LABELS: Costs = {"own": 0, "none": 0}
+BLOCKS = Form(BLOCK_STARTS, ENDS, BLOCK_LABELS, _index_of, has_slots=True)
 BLANKS = (
     re.compile("t*"),
     re.compile("(bt*|bb)?"),
@@ -68,11 +118,11 @@ MOST_ASSIGNMENTS = 20  # ways to assign fewer texts than calls
 
 
 class MarkedRecord(NamedTuple):
-    """All pieces of the calls of one run, and their marks as one string; `chunked`: they came in chunks."""
+    """All pieces of the calls of one run or message, and their marks as one string."""
 
     pieces: Sequence[Piece]
     marks: str
-    chunked: bool = False
+    form: Form = EVENTS
 
     def part(self, start: int, stop: int) -> MarkedRecord:
         """Return some of the pieces in a row."""
@@ -85,6 +135,7 @@ def solve_marked(
     *,
     known: Callable[[str], bool] | None = None,
     listed: Sequence[tuple[str | None, str]] = (),
+    facts: Sequence[Fact] = (),
 ) -> Solution:
     """Return the meaning of a marked record.
 
@@ -93,6 +144,7 @@ def solve_marked(
         read: returns the verdict on a text, as if its call had ended well.
         known: whether there is a tool of a name.
         listed: names and texts of the calls that the wire lists at the end.
+        facts: the calls that were emitted already; readings that contradict them do not count.
     """
     values = Values(read)
     readings = _readings(record, values)
@@ -100,6 +152,7 @@ def solve_marked(
     once = record.part(0, half)
     if not odd and once == record.part(half, 2 * half):
         readings += [r._replace(cost=r.cost + NEAR) for r in _readings(once, values)]
+    readings = [reading for reading in readings if holds(reading, facts, values)]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
     return agreed(same or readings, values, known=known)._replace(is_listed=bool(meant and same))
@@ -122,22 +175,29 @@ def _readings(record: MarkedRecord, values: Values) -> list[Reading]:
 
 def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
     """Yield, for each way to assign the pieces, the number of the call of each piece."""
-    keyed = _by_id(record)
-    if keyed is not None:
-        yield keyed
+    form = record.form
+    keyed = [_by_label(record, form.label)]
+    if form.has_slots:
+        strangers = _by_strangers(record)
+        if strangers is None:
+            return
+        keyed += [_by_next(record), _by_shift(record), *strangers]
+    yield from (numbers for numbers in keyed if numbers is not None)
+    rules = BLOCK_RULES if form.has_slots else RULES
     n_ends = len(record.marks) - len(record.marks.rstrip(END))
     tails = {0, n_ends if _follow_all(record, n_ends) else 0}
-    for heads, n_after in product({0} if record.chunked else _heads(record.marks), tails):
+    for heads, n_after in product(_heads(record.marks) if form.has_heads else {0}, tails):
         body = record.part(heads, len(record.marks) - n_after)
-        for numbers in chain.from_iterable(_assigned(body, rule, heads) for rule in RULES):
+        for numbers in chain.from_iterable(_assigned(body, rule, heads) for rule in rules):
             if n_after in (0, heads or max(numbers) + 1):
                 yield [*range(heads), *numbers, *range(n_after)]
 
 
 def _follow_all(record: MarkedRecord, n_ends: int) -> bool:
-    """Return whether all ends follow all calls, with the ids of these."""
-    starts = {piece.id for piece, mark in zip(record.pieces, record.marks, strict=True) if mark == START}
-    ends = {piece.id for piece in record.pieces[len(record.pieces) - n_ends :]}
+    """Return whether all ends follow all calls, with the labels of these."""
+    label = record.form.label
+    starts = {label(piece) for piece, mark in zip(record.pieces, record.marks, strict=True) if mark == START}
+    ends = {label(piece) for piece in record.pieces[len(record.pieces) - n_ends :]}
     return record.marks.count(END) == n_ends and ends <= starts
 
 
@@ -148,14 +208,90 @@ def _heads(marks: str) -> set[int]:
     return {0} | {n for n in (first, 0 if odd else half) if 2 <= n <= first}
 
 
-def _by_id(record: MarkedRecord) -> Assignment | None:
-    """Assign by ids; None unless each id is that of a start."""
-    numbers: dict[str | None, int] = {None: -1}
+def _by_label(record: MarkedRecord, label: Callable[[Piece], Any]) -> Assignment | None:
+    """Assign by the label of a form; None unless each label is that of a start."""
+    numbers: dict[Any, int] = {None: -1}
     for piece, mark in zip(record.pieces, record.marks, strict=True):
         if mark == START:
-            numbers.setdefault(piece.id, len(numbers) - 1)
-    found = [numbers.get(piece.id, -1) for piece in record.pieces]
+            numbers.setdefault(label(piece), len(numbers) - 1)
+    found = [numbers.get(label(piece), -1) for piece in record.pieces]
     return None if -1 in found else found
+
+
+def _by_next(record: MarkedRecord) -> Assignment | None:
+    """Assign by indices, where another start at an index opens a call; None unless each index is that of a start."""
+    numbers: dict[Any, tuple[int, Any]] = {}
+    found: Assignment = []
+    n = -1
+    for piece, mark in zip(record.pieces, record.marks, strict=True):
+        known = numbers.get(piece.index)
+        label = piece.id, piece.name
+        if mark == START and (known is None or known[1] != label):
+            n += 1
+            known = numbers[piece.index] = n, label
+        if known is None:
+            return None
+        found.append(known[0])
+    return found
+
+
+def _by_shift(record: MarkedRecord) -> Assignment | None:
+    """Assign starts by their indices, and texts and ends to the start one below (125); None unless there is one."""
+    numbers: dict[int | None, int] = {}
+    for piece, mark in zip(record.pieces, record.marks, strict=True):
+        if mark == START:
+            numbers.setdefault(piece.index, len(numbers))
+    found = [
+        numbers.get(piece.index if mark == START or piece.index is None else piece.index - 1, -1)
+        for piece, mark in zip(record.pieces, record.marks, strict=True)
+    ]
+    return None if -1 in found else found
+
+
+def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
+    """Assign each index of texts to one of the calls, in their order (77); return None for too many ways.
+
+    An end has the index of its start, or else that of its text; an index that only ends have is that of a call without
+    text. Where calls take turns, no order of the pieces shows to which call an index belongs.
+    """
+    pieces = list(zip(record.pieces, record.marks, strict=True))
+    texts, ends = (
+        dict.fromkeys(piece.index for piece, mark in pieces if mark == kind) for kind in (TEXT, END)
+    )
+    is_own = ends.keys() <= {piece.index for piece, mark in pieces if mark == START}
+    others = [] if is_own else [index for index in ends if index not in texts]
+    label = _index_of if is_own else _labels_of
+    labels = dict.fromkeys(label(piece) for piece, mark in pieces if mark == START)
+    starts = {known: number for number, known in enumerate(labels)}
+    n = len(starts)
+    if len(texts) > n or (others and len(texts) + len(others) != n):
+        return []
+    if comb(n, len(texts)) > MOST_ASSIGNMENTS:
+        return None
+    found: list[Assignment] = []
+    for owners in combinations(range(n), len(texts)):
+        of_text = dict(zip(texts, owners, strict=True))
+        left = (number for number in range(n) if number not in owners)
+        of_end = starts if is_own else {**of_text, **dict(zip(others, left, strict=False))}
+        found.append(
+            [
+                starts[label(piece)] if mark == START else (of_text if mark == TEXT else of_end)[piece.index]
+                for piece, mark in pieces
+            ]
+        )
+    return [numbers for numbers in found if _may_take_turns(record.marks, numbers)]
+
+
+def _may_take_turns(marks: str, numbers: Assignment) -> bool:
+    """Return whether each call without text ends before all later calls with text: it has fewer pieces."""
+    ends = {number: at for at, (mark, number) in enumerate(zip(marks, numbers, strict=True)) if mark == END}
+    texts = {number for mark, number in zip(marks, numbers, strict=True) if mark == TEXT}
+    return all(
+        ends[number] < ends[later]
+        for number in ends.keys() - texts
+        for later in ends.keys() & texts
+        if number < later
+    )
 
 
 def _assigned(body: MarkedRecord, rule: Rule, heads: int) -> Iterator[Assignment]:
@@ -202,15 +338,15 @@ def _after_pairs_of_ends(body: MarkedRecord) -> Iterable[bool]:
     return (mark == END and n % 2 == 0 for mark, n in zip(" " + body.marks[:-1], n, strict=True))
 
 
-def _at_other(kind: str) -> Rule:
+def _at_other(kind: str, label: Callable[[Piece], Any]) -> Rule:
     """Return the rule by which a new label on a mark of this kind begins a call."""
 
     def opens(body: MarkedRecord) -> Iterator[bool]:
         last = None
         for piece, mark in zip(body.pieces, body.marks, strict=True):
-            label = (piece.id, piece.name)
-            yield mark == kind and last not in (None, label)
-            last = label if mark == kind else last
+            here = (label(piece), piece.name)
+            yield mark == kind and last not in (None, here)
+            last = here if mark == kind else last
 
     return opens
 
@@ -248,10 +384,11 @@ RULES: tuple[Rule, ...] = (
     _at_ends,
     _after_ends,
     _after_pairs_of_ends,
-    _at_other(START),
-    _at_other(TEXT),
+    _at_other(START, _id_of),
+    _at_other(TEXT, _id_of),
     *map(_by_text, WAYS),
 )
+BLOCK_RULES: tuple[Rule, ...] = (*RULES, _at_other(START, _index_of), _at_other(TEXT, _index_of))
 
 
 # The cost of an assignment.
@@ -269,15 +406,17 @@ def _reading(record: MarkedRecord, numbers: Assignment, values: Values) -> Readi
     names = [{final_name(p.name) for p in call.all(START) if p.name is not None} for call in calls]
     if any(len(name) != 1 for name in names) or any(call.marks[0] != START for call in calls):
         return None
-    odd = _cost_of_marks(calls, CHUNK_FORMS if record.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
-    odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if record.chunked else LABELS)
-    read = texts_of([call.all(TEXT) for call in calls], values, set()) if odd <= MOST else None
+    texts, odd = _texts_of_pieces(calls)
+    odd += _cost_of_marks(calls, record.form) + _cost_of_blanks(texts)
+    odd += _cost_of_starts(calls, _id_of) + _cost_of_labels(calls, record.form)
+    odd += _cost_of_starts(calls, _index_of) if record.form.has_slots else 0
+    read = texts_of(texts, values, set()) if odd <= MOST else None
     if read is None:
         return None
-    texts, cost = read
+    found, cost = read
     read_calls = [
-        ReadCall(places, name.pop(), text, trusted(way, text, odd, values, call.all(TEXT)), call.pieces[0].id)
-        for places, name, (text, way, _), call in zip(assigned, names, texts, calls, strict=True)
+        ReadCall(places, name.pop(), text, trusted(way, text, odd, values, own), call.pieces[0].id)
+        for places, name, (text, way, _), call, own in zip(assigned, names, found, calls, texts, strict=True)
     ]
     return Reading(cost + odd, read_calls, is_row=True)
 
@@ -292,14 +431,27 @@ class _Call(NamedTuple):
         """Return its pieces that have this mark."""
         return [piece for piece, mark in zip(*self, strict=True) if mark == kind]
 
-    def ids(self, kind: str) -> set[str | None]:
-        """Return the ids on its pieces that have this mark."""
-        return {piece.id for piece in self.all(kind)}
+    def labels(self, kind: str, form: Form) -> set[Any]:
+        """Return the labels on its pieces that have this mark."""
+        return {form.label(piece) for piece in self.all(kind)}
 
 
-def _cost_of_marks(calls: list[_Call], forms: tuple[Patterns, Patterns]) -> float:
+def _texts_of_pieces(calls: list[_Call]) -> tuple[list[list[Piece]], float]:
+    """Return the texts of the calls, and the cost if all of them that have pieces were given whole before."""
+    texts = [[*(piece for piece in call.all(START) if piece.text), *call.all(TEXT)] for call in calls]
+    further = [(own[0].text, "".join(piece.text for piece in own[1:])) for own in texts if len(own) > 1]
+    if not any(own[0].whole for own in texts if len(own) > 1):
+        return texts, 0
+    if any(given != text for given, text in further) or not all(own[0].whole for own in texts if own):
+        return texts, 0
+    return [own[1:] or own for own in texts], GIVEN_TWICE
+
+
+def _cost_of_marks(calls: list[_Call], form: Form) -> float:
     """Return the cost of how often calls are started and ended."""
-    starts, ends = (_fitting(form, calls) for form in forms)
+    starts, ends = _fitting(form.starts, calls), _fitting(form.ends, calls)
+    if "blocks" in starts and any(call.marks.count(START) > 1 for call in calls):
+        return starts["blocks"]  # which end, too
     return min(
         cost + other + TOGETHER.get((start, end), 0)
         for start, cost in starts.items()
@@ -314,18 +466,20 @@ def _fitting(forms: Patterns, calls: list[_Call]) -> Costs:
     return pooled(costs, found) if all(found) else {"odd": ODD}
 
 
-def _cost_of_blanks(calls: list[_Call]) -> float:
+def _cost_of_blanks(texts: list[list[Piece]]) -> float:
     """Return the cost of pieces without text: none if each call begins with one, or no call has any."""
-    blanks = ["".join("t" if piece.text else "b" for piece in call.all(TEXT)) for call in calls]
+    blanks = ["".join("t" if piece.text else "b" for piece in own) for own in texts]
     return 0 if any(all(map(form.fullmatch, blanks)) for form in BLANKS) else ODD_BLANKS
 
 
-def _cost_of_ids(calls: list[_Call]) -> float:
-    """Return the cost of the ids of starts: one for each call, none, or the same for all."""
-    ids = [call.ids(START) for call in calls]
-    known = set().union(*ids)
-    if any(len(own) > 1 for own in ids):
-        return ODD
+def _cost_of_starts(calls: list[_Call], label: Callable[[Piece], Any]) -> float:
+    """Return the cost of a label of starts: one for each call, none, the same for all, or one for each start."""
+    labels = [{label(piece) for piece in call.all(START)} for call in calls]
+    known = set().union(*labels)
+    if any(len(own) > 1 for own in labels):
+        n_starts = sum(call.marks.count(START) for call in calls)
+        is_each = label is _index_of and len(known) == n_starts and None not in known
+        return 0 if is_each else ODD
     if known == {None}:
         return IDS["none"]
     if len(known) == len(calls) and None not in known:
@@ -333,18 +487,20 @@ def _cost_of_ids(calls: list[_Call]) -> float:
     return IDS["one"] if len(known) == 1 else ODD
 
 
-def _cost_of_labels(calls: list[_Call], costs: Costs) -> float:
-    """Return the cost of the ids of texts and ends."""
-    starts = set().union(*(call.ids(START) for call in calls))
-    strange = [call.ids(TEXT) or call.ids(END) - starts for call in calls]
-    found = [_label_habits(call, starts) for call in calls]
+def _cost_of_labels(calls: list[_Call], form: Form) -> float:
+    """Return the cost of the labels of texts and ends."""
+    starts = set().union(*(call.labels(START, form) for call in calls))
+    strange = [call.labels(TEXT, form) or call.labels(END, form) - starts for call in calls]
+    found = [(_block_habits if form.has_slots else _label_habits)(call, starts, form) for call in calls]
     if sum(map(len, strange)) != len(set().union(*strange)):
         found = [here - {"strange"} for here in found]
-    return min((cost for habit, cost in costs.items() if all(habit in here for here in found)), default=ODD)
+    return min(
+        (cost for habit, cost in form.labels.items() if all(habit in here for here in found)), default=ODD
+    )
 
 
-def _label_habits(call: _Call, starts: set[str | None]) -> set[str]:
-    own, texts, ends = call.ids(START), call.ids(TEXT), call.ids(END)
+def _label_habits(call: _Call, starts: set[Any], form: Form) -> set[str]:
+    own, texts, ends = (call.labels(kind, form) for kind in (START, TEXT, END))
     here: set[str] = set()
     if texts | ends <= own:
         here.add("own")
@@ -354,4 +510,20 @@ def _label_habits(call: _Call, starts: set[str | None]) -> set[str]:
         strangers = ends - own
         if (strangers <= texts or not texts) and None not in strangers and not strangers & starts:
             here.add("strange")
+    return here
+
+
+def _block_habits(call: _Call, _: set[Any], form: Form) -> set[str]:
+    """Return the habits of a block's labels; an index that is strange to a call may be that of the next one."""
+    own, texts, ends = (call.labels(kind, form) for kind in (START, TEXT, END))
+    here: set[str] = set()
+    if texts | ends <= own:
+        here.add("own")
+    if texts <= {None} and ends <= own | {None}:
+        here.add("none")
+    if texts <= {0} and ends <= own:
+        here.add("zero")
+    labels = texts or ends
+    if len(texts) < 2 and not texts & {*own, None} and (ends <= own or (ends <= labels and len(labels) < 2)):
+        here.add("strange")
     return here

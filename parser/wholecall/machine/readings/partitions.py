@@ -37,7 +37,7 @@ class Piece(msgspec.Struct, gc=False):
         bare: a fragment without labels and text followed.
         spoilt: the text held bytes that are not UTF-8.
         extra: provider fields of the fragment.
-        ends: it is not text, but the mark that ends a call.
+        mark: of blocks and events, `S` for a call's start, `T` for its text, `E` for its end; else empty.
     """
 
     index: int | None
@@ -50,7 +50,7 @@ class Piece(msgspec.Struct, gc=False):
     bare: bool = False
     spoilt: bool = False
     extra: dict[str, Any] | None = None
-    ends: bool = False
+    mark: str = ""
 
     __repr__ = discreet_repr
 

@@ -97,7 +97,7 @@ def solve(
     values = Values(read)
     readings = readings_of(pieces, values, cut=cut, turns=turns)
     readings += _repeated_readings(pieces, values, turns=turns)
-    readings = [reading for reading in readings if _holds(reading, facts, values)]
+    readings = [reading for reading in readings if holds(reading, facts, values)]
     return agreed(readings, values, cut=cut, known=known)
 
 
@@ -251,7 +251,7 @@ def _said(call: ReadCall) -> Said:
 # The calls on which readings agree.
 
 
-def _holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
+def holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
     """Return whether a reading contains the calls that were emitted."""
     began = {call.pieces[0]: call for call in reading.calls} if facts else {}
     return all(

@@ -1,0 +1,135 @@
+"""Readings of blocks with wrong labels: starts have an index and an id, texts and ends an index."""
+
+from __future__ import annotations
+
+from tests.support.together import together
+from wholecall import parse_arguments
+from wholecall.machine.readings.marked import BLOCKS, MarkedRecord, solve_marked
+from wholecall.machine.readings.partitions import Piece
+from wholecall.machine.readings.solve import Solution
+
+A, B = '{"a":1}', '{"b":2}'
+
+
+def start(index: int | None, id: str | None, name: str | None, given: str = "") -> Piece:
+    """Return the start of a call, perhaps with its whole text."""
+    return Piece(index, id, name, given, bool(given), mark="S")
+
+
+def text(index: int | None, what: str) -> Piece:
+    """Return a piece of text."""
+    return Piece(index, None, None, what, mark="T")
+
+
+def end(index: int | None) -> Piece:
+    """Return the end of a call."""
+    return Piece(index, None, None, "", mark="E")
+
+
+def block(index: int, id: str, what: str) -> list[Piece]:
+    """Return the block of a piece of text."""
+    return [start(index, id, None), text(index, what), end(index)]
+
+
+def solved(*pieces: Piece, facts: tuple[tuple[int, str, str], ...] = ()) -> Solution:
+    """Return the meaning of the pieces."""
+    record = MarkedRecord(pieces, "".join(piece.mark for piece in pieces), BLOCKS)
+    return solve_marked(record, parse_arguments, facts=facts)
+
+
+def sure(*pieces: Piece) -> list[tuple[str | None, str, str | None]]:
+    """Return name, text and id of the calls that are sure."""
+    solution = solved(*pieces)
+    calls = zip(solution.calls, solution.sure, strict=True)
+    return [(call.name, call.text, call.id) for call, is_sure in calls if is_sure]
+
+
+C, D = start(0, "c", "f"), start(1, "d", "g")
+F, G = ("f", A, "c"), ("g", B, "d")
+
+
+@together(
+    ("pieces", "costs"),
+    [
+        ([C, text(0, A), end(0), D, text(1, B), end(1)], 0),  # as documented
+        ([C, D, text(0, A), text(1, B), end(1), end(0)], 0),
+        ([C, text(None, A), end(0), D, text(None, B), end(1)], 1),  # none on texts
+        ([C, text(None, A), end(None), D, text(None, B), end(None)], 1),
+        ([C, text(0, A), end(0), D, text(0, B), end(1)], 1.5),  # zero on texts
+        ([C, text(90, A), end(0), D, text(91, B), end(1)], 1),  # of no block
+        ([C, text(90, A), end(90), D, text(91, B), end(91)], 1),
+        ([C, D, text(90, A), end(0), text(91, B), end(1)], 1),  # opened
+        ([C, D, text(91, B), end(1), text(90, A), end(0)], 1),  # crossed
+        ([C, D, text(90, A[:3]), text(91, B), text(90, A[3:]), end(1), end(0)], 1),  # in turns
+        ([C, D, text(90, A[:3]), text(91, B), text(90, A[3:]), end(91), end(90)], 1),
+        ([C, text(1, A), end(1), D, text(2, B), end(2)], 1),  # one too high
+        ([C, D, text(2, B), end(2), text(1, A), end(1)], 1),
+        ([C, text(0, A), D, text(1, B)], 1),  # never ended
+        ([C, end(0), text(0, A), D, end(1), text(1, B)], 1.5),  # ended early
+        ([C, C, text(0, A), end(0), D, D, text(1, B), end(1)], 1),  # started twice
+    ],
+)
+def test_habits_of_labels(pieces: list[Piece], costs: float) -> None:
+    """Each habit of labels, starts and ends is read correctly, at its cost."""
+    assert ([F, G], costs) == (sure(*pieces), solved(*pieces).cost)
+
+
+@together(
+    ("pieces", "costs"),
+    [
+        ([start(0, None, "f"), text(0, A), end(0), start(1, None, "g"), text(1, B), end(1)], 1),
+        ([start(0, "c", "f"), text(0, A), end(0), start(0, "d", "g"), text(0, B), end(0)], 1),
+        (
+            [
+                start(None, "c", "f"),
+                text(None, A),
+                end(None),
+                start(None, "d", "g"),
+                text(None, B),
+                end(None),
+            ],
+            1,
+        ),
+        ([start(0, "c", "f"), text(0, A), end(0), start(1, "c", "g"), text(1, B), end(1)], 1),
+        ([start(0, "c", "f", A), text(0, A), end(0), start(1, "d", "g", B), text(1, B), end(1)], 1),
+        ([C, end(0), *block(1, "c", A), start(2, "d", "g"), end(2), *block(3, "d", B)], 1),
+    ],
+)
+def test_habits_of_starts(pieces: list[Piece], costs: float) -> None:
+    """Ids and indices of starts are separate columns; texts may come twice, and each in a block of its own."""
+    said = [(name, what) for name, what, _ in sure(*pieces)]
+
+    assert ([("f", A), ("g", B)], costs) == (said, solved(*pieces).cost)
+
+
+@together(
+    "pieces",
+    [
+        [C, D, text(90, A), end(1), end(0)],  # crossed, or in turns
+        [C, D, text(90, A), end(0), end(1)],  # opened, or in turns with texts that were empty
+        [C, D, text(90, A), text(91, B)],
+        [C, D, text(90, A), text(91, B), end(0), end(1)],
+        [C, D, text(None, A), text(None, B), end(0), end(1)],
+    ],
+)
+def test_texts_that_are_either_calls(pieces: list[Piece]) -> None:
+    """If one order gives a text to one call and another order to the other, none is sure."""
+    assert [] == sure(*pieces)
+
+
+def test_too_many_ways() -> None:
+    """Where the texts can be dealt in more ways than are tried, there is no reading at all."""
+    starts = [start(n, f"c{n}", "f") for n in range(7)]
+    texts = [text(90 + n, A) for n in range(3)]
+    ends = [end(n) for n in range(7)]
+
+    assert ([], 6) == solved(*starts, *texts, *ends)[::2]
+    assert 1 == solved(*starts[:6], *texts, *ends[:6]).cost
+
+
+def test_facts_are_held() -> None:
+    """A reading that contradicts a call that was emitted does not count."""
+    pieces = [C, D, text(90, A), end(1), end(0)]
+
+    assert [True, True] == solved(*pieces, facts=((0, "f", A),)).sure
+    assert [] == solved(*pieces, facts=((0, "f", B),)).calls
