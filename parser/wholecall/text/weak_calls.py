@@ -87,7 +87,7 @@ def _to_the_end(teller: Teller, region: Region, read: _Shape) -> Generator[None,
     while (yield from source.space()):
         if (yield from source.take(teller.rules.behind_noise)) is None:
             return False
-    if not source.at_end or source.ended != "clean":
+    if not source.at_end or source.ended not in ("clean", "over"):
         return False
     region.close(source.pos)
     return True
