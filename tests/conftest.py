@@ -67,7 +67,9 @@ _ENGINES = {
     "duckdb": ("duckdb", None),
     "polars": ("polars", None),
     "ray": ("ray", None),
+    "sglang": ("sglang", None),
     "spark": ("pyspark", "java"),
+    "vllm": ("vllm", None),
 }
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
