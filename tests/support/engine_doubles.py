@@ -1,7 +1,7 @@
 """Doubles of what vLLM and SGLang publish for tool parsers, for machines without them.
 
 They are written after the published interfaces of vLLM 0.24 to 0.33 and SGLang 0.5.20 to 0.5.23: who calls a parser's
-methods, when, and with what. The engines' own code is run by `tests/engines/test_vllm.py` and `test_sglang.py`.
+methods, when, and with what. The engines' own code is run by `tests/serving`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import importlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,14 +81,14 @@ def test_every_format_has_its_name() -> None:
 
 @FORMATS
 def test_vllm_gets_the_calls_of_the_whole_text(text_format: str) -> None:
-    """Law 9441: in vLLM each text gives wholecall's calls, however it is cut, and no other text is lost."""
+    """Law 134: in vLLM each text gives wholecall's calls, however it is cut, and no other text is lost."""
     assert of(text_format)
     assert [] == list(wrong_in_vllm(vllm_choice, of(text_format)))
 
 
 @FORMATS
 def test_sglang_gets_the_calls_of_the_whole_text(text_format: str) -> None:
-    """Law 9441: in SGLang each text gives wholecall's calls, however it is cut, and no other text is lost."""
+    """Law 134: in SGLang each text gives wholecall's calls, however it is cut, and no other text is lost."""
     assert [] == list(wrong_in_sglang(sglang_parser, of(text_format)))
 
 
@@ -97,7 +98,7 @@ _EXAMPLES = {"granite_pythonic-prose-behind", "granite_pythonic-undeclared-secon
 
 @FORMATS
 def test_a_cut_text_has_no_further_call(text_format: str) -> None:
-    """Law 9441: a text that breaks off at any place gives no call that the whole one does not give."""
+    """Law 134: a text that breaks off at any place gives no call that the whole one does not give."""
     bad = []
     for case in of(text_format):
         if case["case"] in _EXAMPLES:
@@ -125,7 +126,8 @@ def test_content_streams_at_once_and_calls_at_the_end() -> None:
     shown = [delta.content for delta in deltas if delta is not None and delta.content]
     called = [number for number, delta in enumerate(deltas) if delta is not None and delta.tool_calls]
 
-    assert "I look. " == "".join(shown) and 7 <= len(shown)
+    assert "I look. " == "".join(shown)
+    assert 7 <= len(shown)
     assert [len(text) - 1] == called
 
 
@@ -322,7 +324,8 @@ def test_ids_are_the_model_s_or_new() -> None:
     ids = [call.id for call in reading.close(clean=True).calls]
 
     assert "a1b2c3d4e" == ids[0]
-    assert 3 == len(set(ids)) and all(len(name) == 9 and name.isalnum() for name in ids)
+    assert 3 == len(set(ids))
+    assert all(len(name) == 9 and name.isalnum() for name in ids)
 
 
 def test_forced_calls_of_a_tool_are_checked() -> None:
@@ -362,8 +365,8 @@ def test_registering_twice_changes_nothing() -> None:
 def test_the_plugin_file_registers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module for `--tool-parser-plugin` registers when it is loaded."""
     monkeypatch.setattr(ToolParserManager, "lazy_parsers", {})
-    monkeypatch.delitem(sys.modules, "wholecall.integrations.vllm_plugin", raising=False)
-    importlib.import_module("wholecall.integrations.vllm_plugin")
+    monkeypatch.delitem(sys.modules, "wholecall.integrations.tool_parser_plugin", raising=False)
+    importlib.import_module("wholecall.integrations.tool_parser_plugin")
 
     assert len(text_formats()) == len(ToolParserManager.lazy_parsers)
 
@@ -394,3 +397,20 @@ def test_importing_the_modules_needs_no_engine() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)  # noqa: S603 - ours
 
     assert [] == json.loads(done.stdout)
+
+
+# The example.
+
+
+def test_the_example_finds_the_format(tmp_path: Path) -> None:
+    """`choose_parser.py` prints the parser of the text's format first, and fails where none finds a call."""
+    (tmp_path / "one.txt").write_text('<|tool_call>call:get_tide{port:<|"|>Oban<|"|>}<tool_call|>')
+    (tmp_path / "none.txt").write_text("The tide is high.")
+    program = [sys.executable, str(PROJECT / "examples" / "choose_parser.py")]
+    found, none = (
+        subprocess.run([*program, str(tmp_path / name)], capture_output=True, text=True, check=False)  # noqa: S603
+        for name in ("one.txt", "none.txt")
+    )
+
+    assert "wholecall_gemma4" in found.stdout.splitlines()[0] + found.stdout.splitlines()[1]
+    assert (0, 1, "") == (found.returncode, none.returncode, none.stdout)

@@ -13,16 +13,18 @@ from tests.support.engine_parsers import (
     Given,
     Tokenizer,
     cases,
-    definitions,
     streamed,
     whole,
     wrong_in_vllm,
 )
 from tests.support.texts import in_pieces
 from wholecall import text_formats
-from wholecall.integrations import vllm_plugin
+from wholecall.integrations import tool_parser_plugin
 
-pytestmark = pytest.mark.engines
+pytestmark = [
+    pytest.mark.engines,
+    pytest.mark.filterwarnings("ignore"),
+]  # the engine warns of what it imports
 
 TIDE = {
     "type": "function",
@@ -38,8 +40,8 @@ CALL = '<tool_call>{"name": "get_tide", "arguments": {"port": "Oban"}}</tool_cal
 
 def begin(text_format: str, tools: list[dict[str, Any]], tool_choice: Any = "auto") -> tuple[Any, Any]:
     """Return vLLM's parser of a choice with ours in it, and the request as vLLM adjusts it."""
-    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
-    from vllm.parser.parser_manager import ParserManager
+    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest  # noqa: PLC0415 - where the engine is
+    from vllm.parser.parser_manager import ParserManager  # noqa: PLC0415 - where the engine is
 
     made = ParserManager.get_parser(f"wholecall_{text_format}", None, enable_auto_tools=True, model_name="m")
     assert made is not None
@@ -53,16 +55,16 @@ def begin(text_format: str, tools: list[dict[str, Any]], tool_choice: Any = "aut
 @pytest.fixture(autouse=True, scope="module")
 def _registered() -> None:
     """Load the plug-in as `--tool-parser-plugin` does."""
-    from vllm.tool_parsers import ToolParserManager
+    from vllm.tool_parsers import ToolParserManager  # noqa: PLC0415 - where the engine is
 
-    assert vllm_plugin.__file__ is not None
-    ToolParserManager.import_tool_parser(vllm_plugin.__file__)
+    assert tool_parser_plugin.__file__ is not None
+    ToolParserManager.import_tool_parser(tool_parser_plugin.__file__)
     assert {f"wholecall_{name}" for name in text_formats()} <= set(ToolParserManager.list_registered())
 
 
 @pytest.mark.parametrize("text_format", text_formats()[1:])
 def test_the_calls_are_those_of_the_whole_text(text_format: str) -> None:
-    """Law 9441: each text gives wholecall's calls, however it is cut, and no other text is lost."""
+    """Law 134: each text gives wholecall's calls, however it is cut, and no other text is lost."""
     assert [] == list(wrong_in_vllm(begin, [case for case in cases() if case["format"] == text_format]))
 
 
@@ -76,7 +78,9 @@ def test_forced_calls_are_whole() -> None:
         assert request.structured_outputs.json
         assert [OBAN] == streamed(choice, request, in_pieces(text, 3), clean=False).calls
         assert [OBAN] == whole(*begin("hermes", [TIDE], tool_choice), text).calls
-        assert Given(cut, []) == streamed(*begin("hermes", [TIDE], tool_choice), in_pieces(cut, 3), clean=False)
+        assert Given(cut, []) == streamed(
+            *begin("hermes", [TIDE], tool_choice), in_pieces(cut, 3), clean=False
+        )
         assert Given(cut, []) == whole(*begin("hermes", [TIDE], tool_choice), cut)
 
 
