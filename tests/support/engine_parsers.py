@@ -143,8 +143,11 @@ def _wrong_whole(begin: Began, case: dict[str, Any]) -> Iterator[str]:
     once = whole(choice, request, case["text"])
     choice, request = begin(case["format"], definitions(case))
     pieces = streamed(choice, request, in_pieces(case["text"], 7), clean=False)
-    if (once.content.strip(), once.calls) != (pieces.content.strip(), pieces.calls):
+    as_it_is = not once.calls and once.content.strip() == case["text"].strip()  # of vLLM before 0.32
+    if not as_it_is and (once.content.strip(), once.calls) != (pieces.content.strip(), pieces.calls):
         yield f"{case['case']}: not as in pieces"
+    if as_it_is and pieces.calls:
+        yield f"{case['case']}: no calls in one piece"
     if once.calls not in (calls_of(reading(case, clean=True)), calls_of(reading(case, clean=False))):
         yield f"{case['case']}: calls of the whole"
 
