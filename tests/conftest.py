@@ -58,7 +58,7 @@ _SDKS = {
     ],
     "sdk_other": ["agno", "any_llm", "litellm", "smolagents"],
 }
-# The `engines` tests by file, each with an extra of its name, `engine-ray` and so on: the module, and the program next
+# The `engines` tests by file, each with an extra of its name, `engine-ray`, `serving-vllm` and so on: the module, and the program next
 # to it.
 _ENGINES = {
     "daft": ("daft", None),
@@ -67,7 +67,9 @@ _ENGINES = {
     "duckdb": ("duckdb", None),
     "polars": ("polars", None),
     "ray": ("ray", None),
+    "sglang": ("sglang", None),
     "spark": ("pyspark", "java"),
+    "vllm": ("vllm", None),
 }
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
@@ -179,7 +181,8 @@ def _prepare_engine(item: pytest.Item) -> None:
     name = item.path.stem.removeprefix("test_")
     module, program = _ENGINES[name]
     if _absent(module):
-        item.add_marker(pytest.mark.skip(reason=f"needs the extra engine-{name}: no {module}"))
+        kind = "serving" if item.path.parent.name == "serving" else "engine"
+        item.add_marker(pytest.mark.skip(reason=f"needs the extra {kind}-{name}: no {module}"))
     if program is not None and shutil.which(program) is None:
         item.add_marker(pytest.mark.skip(reason=f"needs {program}: there is none"))
 

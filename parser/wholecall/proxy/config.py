@@ -212,6 +212,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         tls_key: the key of `tls_cert`.
         env_proxy: obey `HTTPS_PROXY` and similar variables.
         no_repair: pass everything unchanged, for comparison.
+        telemetry: tell [OpenTelemetry](telemetry.md) of withheld calls and mended answers (extra `otel`).
         repair: how event streams are repaired.
         clients: the clients that are admitted.
         record: the recordings of upstreams' answers.
@@ -238,6 +239,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     tls_key: Annotated[Optional[Path], Key("--tls-key FILE")] = None
     env_proxy: Annotated[bool, Key("--no-env-proxy")] = True
     no_repair: Annotated[bool, Key("--no-repair")] = False
+    telemetry: bool = False
     repair: RepairConfig = RepairConfig()
     clients: ClientsConfig = ClientsConfig()
     record: RecordConfig = RecordConfig()

@@ -18,6 +18,7 @@ from wholecall import ToolCallDropped
 
 if TYPE_CHECKING:
     from wholecall.repairing.report import RepairReport  # it would import all of the repairers
+    from wholecall.repairing.telemetry import Telemetry
 
 _private = True
 
@@ -98,6 +99,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
         tokens_in, tokens_out: the provider's counts; None if it stated none.
         request: the body of the request, if it was read; for recordings that keep it.
         held: returns how many bytes wait for a verdict right now.
+        telemetry: who tells OpenTelemetry of its calls, None if nobody does.
     """
 
     id: str
@@ -133,6 +135,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
     tokens_out: Optional[int] = None
     request: bytes = b""
     held: Callable[[], int] = _nothing
+    telemetry: Optional[Telemetry] = None
 
     def __repr__(self) -> str:
         return f"<Entry {self.id} {self.method} {self.outcome or 'open'}>"
@@ -153,12 +156,16 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
         if len(self.withheld) < _MOST_NAMED:
             name = drop.name or ""
             self.withheld.append(Lost(name if _PLAIN_NAME.match(name) else None, drop.reason))
+        if self.telemetry is not None:
+            self.telemetry.on_dropped(drop)
 
     def report(self, report: RepairReport) -> None:
         """Take the final report of a repairer, or of the judge of a body."""
         self.dialect = report.dialect
         self.calls = report.n_calls
         self.mended = report.mended
+        if report.mended and self.telemetry is not None:
+            self.telemetry.on_repaired(report)
         self.error = self.error or report.error
         usage = report.usage or {}
         self.tokens_in = _count(usage, _TOKENS_IN)

@@ -371,6 +371,8 @@ def _listeners(config: Config) -> Iterator[str]:
 
 
 def _libraries(config: Config) -> Iterator[str]:
+    if config.telemetry and find_spec("opentelemetry") is None:
+        yield "telemetry: it needs opentelemetry-api: pip install 'wholecall[otel]'"
     if config.repair.tools == "schema" and find_spec("jsonschema_rs") is None:
         yield "repair.tools: schemas need jsonschema-rs: pip install 'wholecall[schema]'"
 

@@ -19,6 +19,7 @@ from wholecall.proxy.entry import Entry
 from wholecall.proxy.log import Line, Log, Teller, line_of, plain_path
 from wholecall.proxy.metrics import Snapshot, Tally
 from wholecall.proxy.recording import Recordings, Tape
+from wholecall.repairing.telemetry import Telemetry
 
 _private = True
 
@@ -35,6 +36,7 @@ class Watch:
         upstreams: the upstreams whose names and models may be labels.
         log: the access log; None for no log.
         recordings: where answers are recorded; None for no recordings.
+        telemetry: who tells OpenTelemetry of calls; None for nobody.
 
     Attributes:
         tally: the metrics.
@@ -47,11 +49,13 @@ class Watch:
         *,
         log: Log | None = None,
         recordings: Recordings | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self.tally = Tally()
         self.recent: deque[Line] = deque(maxlen=MOST_RECENT)
         self._log = log
         self._recordings = recordings
+        self._telemetry = telemetry
         self._open: set[Entry] = set()
         self._tapes: dict[Entry, Tape] = {}
         self._models: dict[str, tuple[str, ...]] = {}
@@ -74,7 +78,8 @@ class Watch:
         log = None if config.log == "off" else Log(stream, config.log)
         told = partial(_say_skipped, Teller(config.log, stream))
         recordings = None if config.record.dir is None else Recordings(config.record, told=told)
-        return cls(config.upstreams, log=log, recordings=recordings)
+        telemetry = Telemetry() if config.telemetry else None
+        return cls(config.upstreams, log=log, recordings=recordings, telemetry=telemetry)
 
     def know(self, upstreams: Iterable[UpstreamConfig]) -> None:
         """Take the upstreams of another configuration; the counts stay."""
@@ -83,6 +88,7 @@ class Watch:
     def begin(self, entry: Entry) -> None:
         """Note that an exchange began."""
         self._open.add(entry)
+        entry.telemetry = self._telemetry
 
     def chunk(self, entry: Entry, data: bytes) -> None:
         """Take a piece of the upstream's body, before repair."""

@@ -21,7 +21,7 @@ from wholecall.text.formats_shared import TURNS
 from wholecall.text.outputs import Output, Shown
 from wholecall.text.region import NotOne, Region, Unreadable
 from wholecall.text.rules import are_closers
-from wholecall.text.source import Ended, Source, Waiting
+from wholecall.text.source import EngineEnded, Source, Waiting
 from wholecall.text.state import Saved
 from wholecall.text.telling import Teller
 from wholecall.text.weak_calls import read_weak
@@ -73,7 +73,7 @@ class TextEngine(Teller):
         self.source.append(piece)
         return self._resume()
 
-    def close(self, ended: Ended) -> list[Output]:
+    def close(self, ended: EngineEnded) -> list[Output]:
         """End the text, and return the remaining outputs."""
         self.source.eof, self.source.ended = True, ended
         return self._resume()

@@ -15,12 +15,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Union
 
 if TYPE_CHECKING:
     from wholecall.text.markers import Matcher
 
 Ended = Literal["clean", "length", "open"]
+# As an engine is told: also that nothing follows, while nobody knows whether the model or a limit ended the text.
+EngineEnded = Union[Ended, Literal["over"]]
 Waiting = Generator[None, None, None]
 
 LOOK_BACK = 64  # characters before the cursor that the window always holds
@@ -51,7 +53,7 @@ class Source:
     def __init__(self, window: int = _WINDOW) -> None:
         self.window = window
         self.eof = False
-        self.ended: Ended = "clean"
+        self.ended: EngineEnded = "clean"
         self._window = ""
         self._base = 0  # the start of the window
         self._cursor = 0  # in the window

@@ -87,7 +87,7 @@ def _to_the_end(teller: Teller, region: Region, read: _Shape) -> Generator[None,
     while (yield from source.space()):
         if (yield from source.take(teller.rules.behind_noise)) is None:
             return False
-    if not source.at_end or source.ended != "clean":
+    if not source.at_end or source.ended not in ("clean", "over"):
         return False
     region.close(source.pos)
     return True
@@ -188,6 +188,8 @@ def _react(teller: Teller, region: Region) -> Waiting:
         start = source.pos
         yield from source.find(_ENDS_INPUT)
         raw = source.text(start, source.pos).strip()
+        if raw[:1] != "{" and source.at_end and source.ended == "over":
+            region.reject()  # plain text shows no end of its own
         region.call(
             source.pos, name, _input(teller, name, raw), edits=[] if raw[:1] == "{" else ["translated"]
         )

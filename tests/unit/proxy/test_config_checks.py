@@ -144,6 +144,15 @@ def test_schemas_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def test_telemetry_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without OpenTelemetry's API the setting is a fault."""
+    monkeypatch.setattr("wholecall.proxy.loading.find_spec", {}.get)
+
+    assert ["telemetry: it needs opentelemetry-api: pip install 'wholecall[otel]'"] == check(
+        Config(upstreams=(OPEN,), telemetry=True)
+    )
+
+
 def test_files_must_be_there(tmp_path: Path) -> None:
     """Certificates can be read and come with their key; recordings go into a folder."""
     here, gone = tmp_path / "here", tmp_path / "gone"
