@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from wholecall.calls.output.call_events import ToolCall
 from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
 from wholecall.repairing.encoders import base
+from wholecall.repairing.encoders.counts import counts_of
 from wholecall.types import Kind
 
 _REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
@@ -75,9 +76,8 @@ class AnthropicEncoder(base.Encoder):
     def finish(self, reason: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """Return the frame with the reason why the message ended."""
         delta = {"stop_reason": reason, "stop_sequence": None}
-        return _sent(
-            {"type": "message_delta", "delta": delta, "usage": {"output_tokens": base.tokens_of(usage)[1]}}
-        )
+        tokens = {"output_tokens": 0} if usage is None else counts_of(usage).as_anthropic()
+        return _sent({"type": "message_delta", "delta": delta, "usage": tokens})
 
     def error(self, message: str, code: str = "stream_error") -> bytes:
         """Return the frame that reports an error; clients raise for it."""

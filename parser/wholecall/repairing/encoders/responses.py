@@ -14,6 +14,7 @@ import msgspec
 from wholecall.calls.output import events
 from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
 from wholecall.repairing.encoders import base
+from wholecall.repairing.encoders.counts import counts_of
 from wholecall.types import Kind
 
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
@@ -240,14 +241,7 @@ class ResponsesEncoder(base.Encoder):
         response = self._response_object(status)
         if reason is not None:
             response["incomplete_details"] = {"reason": reason}
-        asked, answered = base.tokens_of(event.usage)
-        response["usage"] = {
-            "input_tokens": asked,
-            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-            "output_tokens": answered,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": asked + answered,
-        }
+        response["usage"] = counts_of(event.usage).as_responses()
         return data + self._sent(f"response.{status}", response=response)
 
     # Speech.
