@@ -15,17 +15,22 @@ from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, 
 from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
 from wholecall.repairing.encoders import base
 from wholecall.repairing.encoders.counts import counts_of
-from wholecall.types import Kind
+from wholecall.types import Kind, TurnReason
 
 CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
 _HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
-_REASONS: Final = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
+_REASONS: Final[dict[TurnReason, str]] = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
 CALL_TEXT: Final = {"function": "arguments", "custom": "input"}  # the member with a call's text, by kind
 
 
 def error_of(message: str, code: str) -> dict[str, Any]:
     """Return the object that reports an error, in the form of OpenAI's APIs."""
     return {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
+
+
+def reason_of(reason: TurnReason, n_calls: int) -> str:
+    """Return the reason for which a choice ended, in this wire's words; calls outrank it."""
+    return "tool_calls" if n_calls else _REASONS.get(reason, "stop")
 
 
 class ChatEncoder(base.Encoder):
@@ -159,8 +164,7 @@ class ChatEncoder(base.Encoder):
         if self._is_broken_off(event, n_calls):
             return b""
         self._over = True
-        reason = "tool_calls" if n_calls else _REASONS.get(event.reason, "stop")
-        data = self.finish(event.choice, reason)
+        data = self.finish(event.choice, reason_of(event.reason, n_calls))
         if event.usage is not None and event.choice == 0 and self._has_usage:
             tokens = counts_of(event.usage).as_chat()
             data += base.server_sent({**self._head, "choices": [], "usage": tokens})

@@ -120,15 +120,19 @@ class ResponsesEncoder(base.Encoder):
 
     The fields of a call that are to be sent back (`extra`) are written if the turn is of this dialect.
 
+    Args:
+        created: the time of the response, in seconds since 1970.
+
     Attributes:
         next_index: the number of the next output item.
         next_number: the next `sequence_number`.
         output: the finished items.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, created: int = 0) -> None:
         self.next_index = 0
         self.next_number = 0
+        self._created = created
         self._response = dict(_RESPONSE)
         self.output: list[dict[str, Any]] = []
         self._speech: Speech | None = None
@@ -226,7 +230,8 @@ class ResponsesEncoder(base.Encoder):
 
     def _started(self, event: events.TurnStarted) -> bytes:
         self._is_ours = event.dialect == "responses"
-        self._response = {**_RESPONSE, "id": event.id or _RESPONSE["id"], "model": event.model or ""}
+        named = {"id": event.id or _RESPONSE["id"], "model": event.model or "", "created_at": self._created}
+        self._response = {**_RESPONSE, **named}
         return self._sent("response.created", response=self._response_object("in_progress"))
 
     def _response_object(self, status: str) -> dict[str, Any]:
