@@ -15,7 +15,9 @@ from wholecall.repairing.encoders.counts import counts_of
 from wholecall.types import Kind, TurnReason
 
 _REASONS: Final[dict[TurnReason, str]] = {
-    "length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn",
+    "length": "max_tokens",
+    "content_filter": "refusal",
+    "pause": "pause_turn",
 }
 TEXT: Final = {"type": "text", "text": ""}
 THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}

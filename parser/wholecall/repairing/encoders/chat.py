@@ -19,7 +19,11 @@ from wholecall.types import Kind, TurnReason
 
 CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
 _HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
-_REASONS: Final[dict[TurnReason, str]] = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
+_REASONS: Final[dict[TurnReason, str]] = {
+    "length": "length",
+    "content_filter": "content_filter",
+    "pause": "stop",
+}
 CALL_TEXT: Final = {"function": "arguments", "custom": "input"}  # the member with a call's text, by kind
 
 

@@ -118,7 +118,9 @@ class AnswerTranslator(Uncopyable):
     ) -> None:
         served = wire_named(client)
         self._server = wire_named(server)
-        self._parser: ToolCallParser[Any] = ToolCallParser(tools=tools, text=text, policy=policy, limits=limits)
+        self._parser: ToolCallParser[Any] = ToolCallParser(
+            tools=tools, text=text, policy=policy, limits=limits
+        )
         goes_on = REPAIRED[served].rewriter.goes_on_after_cuts
         self._losses = Losses(checked(withheld), goes_on_after_cuts=goes_on)
         self._on_dropped = on_dropped
@@ -233,11 +235,8 @@ class AnswerTranslator(Uncopyable):
 
     def _taken(self, events: Sequence[Event[Any]]) -> bytes:
         self._note(events)
-        out: list[bytes] = []
-        for event in events:
-            if event.choice == 0 and not self.ended:
-                out.append(self._said(event))
-        return b"".join(out)
+        first = (event for event in events if event.choice == 0)
+        return b"".join([self._said(event) for event in first if not self.ended])
 
     def _note(self, events: Sequence[Event[Any]]) -> None:
         self._ledger.note(events)

@@ -31,7 +31,7 @@ from wholecall.repairing.translation.asked import (
     Thought,
     Tool,
 )
-from wholecall.repairing.translation.places import Wire, Writing, arguments_of
+from wholecall.repairing.translation.places import Wire, Writing, arguments_of, texts_of
 from wholecall.repairing.translation.reading import Members, Untranslatable
 
 _private = True
@@ -299,7 +299,10 @@ def _wishes(asked: Asked, out: Writing) -> dict[str, Any]:
         if asked.form.schema is None:
             out.refuse("form", "has no JSON without a schema")
         config["format"] = {"type": "json_schema", "schema": asked.form.schema}
-        for part, value in (("name of the form", asked.form.name), ("about the form", asked.form.description)):
+        for part, value in (
+            ("name of the form", asked.form.name),
+            ("about the form", asked.form.description),
+        ):
             if value:
                 out.leave(part)
     for name in asked.shared:
@@ -320,9 +323,7 @@ def _front(said: Iterable[Said], out: Writing) -> tuple[list[dict[str, Any]], li
             continue
         if rest:
             out.leave("place of a system message")
-        for part in message.parts:
-            if isinstance(part, Text) and part.text:
-                system.append({"type": "text", "text": part.text})
+        system += [{"type": "text", "text": text} for text in texts_of(message.parts) if text]
     return system, rest
 
 

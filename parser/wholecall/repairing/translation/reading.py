@@ -17,7 +17,13 @@ _private = True
 T = TypeVar("T")
 
 _MOST_NOTES: Final = 64
-_NAMES: Final = {str: "text", int: "a whole number", float: "a number", bool: "true or false", dict: "an object"}
+_NAMES: Final = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "an object",
+}
 
 
 class Untranslatable(WholecallError, ValueError):

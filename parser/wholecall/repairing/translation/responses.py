@@ -9,7 +9,6 @@ response".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, Final
 
