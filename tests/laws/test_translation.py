@@ -105,7 +105,9 @@ def test_a_turn_is_the_same_in_the_other_wire(server: str, client: str, stream: 
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_an_error_has_a_reason_in_the_answer(server: str, client: str) -> None:
     """An answer that a repairer would let pass is refused for parts alone that the client's wire cannot say."""
-    refused = {name for name, data in recorded(server) if translated(data, server, client)[1] == "untranslatable"}
+    refused = {
+        name for name, data in recorded(server) if translated(data, server, client)[1] == "untranslatable"
+    }
     explained = set()
     for name, data in recorded(server):
         turn = collect([data])

@@ -25,7 +25,11 @@ ASKED = {
     "tools": [{"name": "f", "description": "the tide", "input_schema": {"type": "object"}}],
     "top_k": 5,
 }
-SAID = [frame({"role": "assistant", "content": "I look."}), call('{"port":'), call(' "Brest"}', name=None, id=None)]
+SAID = [
+    frame({"role": "assistant", "content": "I look."}),
+    call('{"port":'),
+    call(' "Brest"}', name=None, id=None),
+]
 END = [frame({}, "tool_calls"), DONE]
 
 
@@ -110,7 +114,10 @@ def test_a_member_with_an_odd_name_breaks_no_header() -> None:
     [
         (b"{", "the request: is no JSON"),
         (b"[]", "the request: must be an object"),
-        (json.dumps({**ASKED, "tools": [{"type": "web_search_20250305", "name": "w"}]}).encode(), "tools[].type"),
+        (
+            json.dumps({**ASKED, "tools": [{"type": "web_search_20250305", "name": "w"}]}).encode(),
+            "tools[].type",
+        ),
         (json.dumps({**ASKED, "mcp_servers": [{"name": "x"}]}).encode(), "mcp_servers"),
     ],
     ids=["no JSON", "no object", "a server's tool", "a server's state"],
@@ -153,7 +160,11 @@ def test_the_clients_key_changes_its_place(given: Headers, server: str, sent: di
     body = ASKED if client == "anthropic" else {"model": "m", "messages": ASKED["messages"]}
     asked, upstream = Client(path, json.dumps(body).encode(), headers=given), Scripted(Reply())
     run(asked, upstream, translating(client, server))
-    found = {name: value for name, value in upstream.questions[0].headers if name in (b"authorization", b"x-api-key")}
+    found = {
+        name: value
+        for name, value in upstream.questions[0].headers
+        if name in (b"authorization", b"x-api-key")
+    }
 
     assert sent == found
 
@@ -176,9 +187,7 @@ def test_an_error_keeps_its_status_and_its_message() -> None:
     """The form is the client's, and a retry-after passes."""
     body = json.dumps({"error": {"message": "slow down", "type": "x", "code": None}}).encode()
     client = asking(stream=True)
-    raised, entry = run(
-        client, Scripted(Reply([body], 429, [*JSON, (b"retry-after", b"3")])), translating()
-    )
+    raised, entry = run(client, Scripted(Reply([body], 429, [*JSON, (b"retry-after", b"3")])), translating())
 
     assert {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}} == json.loads(
         client.body
@@ -236,7 +245,9 @@ def test_models_are_listed_in_the_clients_words() -> None:
     assert {"data": [model], "has_more": False, "first_id": "m", "last_id": "m"} == json.loads(client.body)
 
 
-@pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/v1/messages/batches", "/v1/files", "/v1/responses"])
+@pytest.mark.parametrize(
+    "path", ["/v1/messages/count_tokens", "/v1/messages/batches", "/v1/files", "/v1/responses"]
+)
 def test_other_requests_are_refused(path: str) -> None:
     """The upstream would not know them."""
     client, upstream = Client(path), Scripted()
@@ -266,6 +277,10 @@ def test_the_upstreams_own_wire_passes() -> None:
 def test_a_url_gets_one_version(url: str, asked: str) -> None:
     """Base URLs with a version are taken as SDKs take them, and others get `/v1`."""
     client, upstream = asking(), Scripted(Reply())
-    run(client, upstream, config(serve="anthropic", upstreams=(UpstreamConfig(url=url, wire="chat-completions"),)))
+    run(
+        client,
+        upstream,
+        config(serve="anthropic", upstreams=(UpstreamConfig(url=url, wire="chat-completions"),)),
+    )
 
     assert asked == upstream.questions[0].url

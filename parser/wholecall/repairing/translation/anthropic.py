@@ -31,7 +31,7 @@ from wholecall.repairing.translation.asked import (
     Thought,
     Tool,
 )
-from wholecall.repairing.translation.places import Wire, Writing, arguments_of, texts_of
+from wholecall.repairing.translation.places import Wire, Writing, arguments_of, joined, texts_of
 from wholecall.repairing.translation.reading import Members, Untranslatable
 
 _private = True
@@ -269,7 +269,7 @@ def write(asked: Asked, out: Writing) -> dict[str, Any]:
     system, said = _front(asked.said, out)
     body: dict[str, Any] = {"model": asked.model, "max_tokens": asked.max_tokens or _MOST_TOKENS}
     if system:
-        body["system"] = system[0]["text"] if len(system) == 1 else system
+        body["system"] = system
     body["messages"] = _messages(said, out)
     if asked.tools:
         body["tools"] = [_said_tool(tool, out) for tool in asked.tools]
@@ -305,17 +305,18 @@ def _wishes(asked: Asked, out: Writing) -> dict[str, Any]:
         ):
             if value:
                 out.leave(part)
-    for name in asked.shared:
-        out.leave(name)
+    for name, value in asked.shared.items():
+        if value is not False:
+            out.leave(name)
     if asked.verbosity:
         out.leave("verbosity")
     wishes = {"output_config": config} if config else {}
     return wishes | ({"metadata": {"user_id": asked.user}} if asked.user else {})
 
 
-def _front(said: Iterable[Said], out: Writing) -> tuple[list[dict[str, Any]], list[Said]]:
-    """Return the texts of the system, as blocks, and the other messages."""
-    system: list[dict[str, Any]] = []
+def _front(said: Iterable[Said], out: Writing) -> tuple[str, list[Said]]:
+    """Return the text of the system's messages, and the other messages."""
+    system: list[str] = []
     rest: list[Said] = []
     for message in said:
         if message.role != "system":
@@ -323,8 +324,8 @@ def _front(said: Iterable[Said], out: Writing) -> tuple[list[dict[str, Any]], li
             continue
         if rest:
             out.leave("place of a system message")
-        system += [{"type": "text", "text": text} for text in texts_of(message.parts) if text]
-    return system, rest
+        system += texts_of(message.parts)
+    return joined(system), rest
 
 
 def _messages(said: Iterable[Said], out: Writing) -> list[dict[str, Any]]:

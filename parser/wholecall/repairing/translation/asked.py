@@ -151,6 +151,7 @@ SHARED: Final = (
     "prompt_cache_retention",
     "safety_identifier",
     "service_tier",
+    "store",
 )
 # The words for the effort of reasoning that all wires have.
 EFFORTS: Final = frozenset({"low", "medium", "high", "xhigh"})

@@ -76,7 +76,6 @@ _USUAL: Final[dict[str, tuple[Any, ...]]] = {
     "frequency_penalty": (0, 0.0),
     "presence_penalty": (0, 0.0),
     "logit_bias": ({},),
-    "store": (False,),
     "function_call": ("auto", "none"),
 }
 _OF_MESSAGES: Final[dict[str, tuple[Any, ...]]] = {
@@ -289,7 +288,7 @@ def write(asked: Asked, out: Writing) -> dict[str, Any]:
         "verbosity": asked.verbosity or None,
         "stream": asked.stream or None,
         "stream_options": {"include_usage": True} if asked.stream else None,
-        **asked.shared,
+        **{name: value for name, value in asked.shared.items() if value is not False},  # `store`
     }
     return body | {name: value for name, value in optional.items() if value is not None}
 

@@ -60,7 +60,6 @@ _REFUSED: Final = {
 _USUAL: Final[dict[str, tuple[Any, ...]]] = {
     "background": (False,),
     "include": ([],),
-    "store": (False,),
     "top_logprobs": (0,),
     "truncation": ("disabled",),
     "context_management": ([],),
@@ -180,7 +179,11 @@ _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 
 
 def _reasoning(item: Members) -> Said | None:
-    texts = [part.text("text") for name in ("summary", "content") for part in item.each(name)]
+    parts = [part for name in ("summary", "content") for part in item.each(name)]
+    texts = [part.text("text") for part in parts]
+    for part in parts:
+        part.any("type")
+        part.close()
     item.any("id")
     item.close(_OF_ITEMS)
     text = joined(texts)
