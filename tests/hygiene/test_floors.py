@@ -45,6 +45,7 @@ PAGES = frozenset(
         "serving",
         "testing",
         "timeline",
+        "translation",
         "transport",
         "__main__",
     }

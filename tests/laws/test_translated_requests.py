@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.translation_table import BASE, MEMBERS, PIXEL, SCHEMA, fate, others
+from tests.hygiene.source_tree import DOCS
+from tests.support.translation_table import BASE, MEMBERS, PIXEL, SCHEMA, fate, markdown, others
 from wholecall.translation import TranslatedRequest, Untranslatable, translate_request
 
 JSON = dict[str, Any]
@@ -198,6 +199,12 @@ def test_no_published_member_is_lost(client: str, server: str) -> None:
     fates = {member: fate(member, value, client, server) for member, value in MEMBERS[client].items()}
 
     assert [] == [member for member, word in fates.items() if word == "lost"]
+
+
+@pytest.mark.parametrize("wire", BASE)
+def test_the_page_tells_the_fate_of_each_member(wire: str) -> None:
+    """`python -m tests.support.translation_table` makes the tables of docs/translation.md."""
+    assert markdown(wire) in (DOCS / "translation.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("client", "server"), PAIRS)

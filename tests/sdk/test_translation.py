@@ -48,7 +48,9 @@ def chat(http: Any, *, stream: bool) -> list[Any]:
             message = events.get_final_completion().choices[0].message
     else:
         message = client.chat.completions.create(model="m", messages=[]).choices[0].message
-    return [(one.id, one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or ()]
+    return [
+        (one.id, one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or ()
+    ]
 
 
 def responses(http: Any, *, stream: bool) -> list[Any]:
@@ -65,7 +67,9 @@ def responses(http: Any, *, stream: bool) -> list[Any]:
 
 def anthropic(http: Any, *, stream: bool) -> list[Any]:
     """Return the calls of Anthropic's client."""
-    client = importlib.import_module("anthropic").Anthropic(api_key="x", base_url="http://h", http_client=http)
+    client = importlib.import_module("anthropic").Anthropic(
+        api_key="x", base_url="http://h", http_client=http
+    )
     if stream:
         with client.messages.stream(model="m", max_tokens=9, messages=[]) as events:
             content = events.get_final_message().content
@@ -92,7 +96,9 @@ def test_the_sdk_gets_the_calls(server: str, client: str, stream: bool) -> None:
         if error is not None or turn.reason in ("length", "content_filter") or turn.custom_calls:
             continue
         expected = calls_of(turn) if "" not in [id for id, *_ in calls_of(turn)] else None
-        got = CLIENTS[client](mock(said, "text/event-stream" if stream else "application/json"), stream=stream)
+        got = CLIENTS[client](
+            mock(said, "text/event-stream" if stream else "application/json"), stream=stream
+        )
         if expected is not None and got != expected:
             found[name] = expected, got
 
@@ -149,7 +155,10 @@ def turns() -> list[Answer]:
     first = [
         *(thought, frame({"content": "I look"}), frame({"content": " both up."})),
         *(call('{"port": "Bre', name="get_tide", id="call_a"), call('st"}', name=None, id=None)),
-        *(call("", name="get_tide", id="call_b", index=1), call('{"port":"Kiel"}', name=None, id=None, index=1)),
+        *(
+            call("", name="get_tide", id="call_b", index=1),
+            call('{"port":"Kiel"}', name=None, id=None, index=1),
+        ),
         *(frame({}, "tool_calls"), last, DONE),
     ]
     second = [call("", name="look", id="functions.look:0"), frame({}, "tool_calls"), last, DONE]
@@ -162,7 +171,11 @@ def run_tool(block: Any) -> JSON:
     """Return the result of a call."""
     if block.name == "look":
         source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
-        return {"type": "tool_result", "tool_use_id": block.id, "content": [{"type": "image", "source": source}]}
+        return {
+            "type": "tool_result",
+            "tool_use_id": block.id,
+            "content": [{"type": "image", "source": source}],
+        }
     failed = block.input["port"] == "Kiel"
     content = "no such port" if failed else "17:04"
     return {"type": "tool_result", "tool_use_id": block.id, "content": content, "is_error": failed}
