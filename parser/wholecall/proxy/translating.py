@@ -27,7 +27,6 @@ LEFT_OUT: Final = b"x-wholecall-left-out"
 _MOST_SAID: Final = 2048  # characters of the header
 _MODELS: Final = re.compile(r"/models(?:/[^/]+)?/?\Z")
 _VERSION: Final = re.compile(r"/v\d+[a-z0-9]*(?=/|\Z)")
-_ODD: Final = re.compile(r"[^\w.\[\]-]", re.ASCII)
 
 
 class Translation(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,8 +86,7 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True):
         """The header that tells the client which members were left out; None if none was."""
         if not self.left_out:
             return None
-        names = ", ".join(_ODD.sub("?", name)[:128] for name in self.left_out)
-        return LEFT_OUT, names[:_MOST_SAID].encode()
+        return LEFT_OUT, ", ".join(self.left_out)[:_MOST_SAID].encode()
 
 
 def translation_of(config: Config, route: Route, method: str, path: str, body: object) -> Translation | None:

@@ -7,6 +7,7 @@ refused: the whole request is. A member that is `null` counts as absent, as serv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
@@ -17,6 +18,8 @@ _private = True
 T = TypeVar("T")
 
 _MOST_NOTES: Final = 64
+_MOST_PATH: Final = 128  # characters
+_ODD: Final = re.compile(r"[^\w.\[\]-]", re.ASCII)
 _NAMES: Final = {
     str: "text",
     int: "a whole number",
@@ -49,7 +52,11 @@ class Notes:
         self.left_out: list[str] = []
 
     def leave(self, path: str) -> None:
-        """Note that a member was left out; beyond 64 of them, the last entry is `...`."""
+        """Note that a member was left out; beyond 64 of them, the last entry is `...`.
+
+        A client chooses the names of unknown members: anything but plain letters becomes a question mark.
+        """
+        path = _ODD.sub("?", path)[:_MOST_PATH]
         if path in self.left_out:
             return
         if len(self.left_out) < _MOST_NOTES:

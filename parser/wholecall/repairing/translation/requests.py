@@ -36,7 +36,8 @@ class TranslatedRequest(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         body: JSON for the server.
         left_out: the paths of members that the server's wire cannot say, in the words of the client's; places in
-            lists have no number (`messages[].content[].cache_control`). At most 64, then `...`.
+            lists have no number (`messages[].content[].cache_control`). At most 64, then `...`; they are plain letters,
+            fit for a header.
         model: the model that is asked for.
         is_stream: whether the client asked for a stream.
         wants_usage: whether it wants the token counts of a stream, which Chat Completions sends on request only.
