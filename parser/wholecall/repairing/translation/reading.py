@@ -18,9 +18,10 @@ _private = True
 T = TypeVar("T")
 
 _MOST_NOTES: Final = 64
+_MOST_WHOLE: Final = 2**53
 _MOST_PATH: Final = 128  # characters
 _ODD: Final = re.compile(r"[^\w.\[\]-]", re.ASCII)
-_NAMES: Final = {
+_NAMES: Final[dict[Any, str]] = {
     str: "text",
     int: "a whole number",
     float: "a number",
@@ -100,11 +101,21 @@ class Members:
         value = self._rest.pop(name, None)
         if value is None:
             return None
-        if kind is float and type(value) is int:
-            value = float(value)
         if not isinstance(value, kind) or (type(value) is bool and kind is not bool):
             raise Untranslatable(self.at(name), f"must be {_NAMES.get(kind, 'a list')}")
         return value
+
+    def number(self, name: str) -> float | None:
+        """Return a member that is a number, None if it is absent.
+
+        Raises:
+            Untranslatable: it is of another type.
+        """
+        value = self._rest.get(name)
+        if type(value) is int and abs(value) < _MOST_WHOLE:
+            del self._rest[name]
+            return float(value)
+        return self.take(name, float)
 
     def text(self, name: str) -> str:
         """Return a member that is text, empty if it is absent."""
