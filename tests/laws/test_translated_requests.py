@@ -274,6 +274,17 @@ def test_numbers_stay_what_they_are() -> None:
             translate_request(b'{"model": "m", "temperature": ' + odd + b"}", "anthropic", "responses")
 
 
+@pytest.mark.parametrize(("length", "is_said"), [(64, True), (65, False)])
+def test_a_long_name_of_a_user_is_left_out(length: int, is_said: bool) -> None:
+    """OpenAI refuses a request with one, and agents of Anthropic's send them."""
+    request = {**BASE["anthropic"], "metadata": {"user_id": "u" * length}}
+    found = {server: said(request, "anthropic", server) for server in others("anthropic")}
+
+    assert dict.fromkeys(found, [] if is_said else ["metadata.user_id"]) == {
+        server: list(one.left_out) for server, one in found.items()
+    }
+
+
 def test_broken_arguments_are_wrapped_for_anthropic() -> None:
     """Text that is no object goes there as an object that says so; ids that it refuses are spelled anew."""
     told = json.loads(said(RICH["chat-completions"], "chat-completions", "anthropic").body)

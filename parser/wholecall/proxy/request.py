@@ -24,7 +24,7 @@ from wholecall import Limits, Tools, WholecallError
 from wholecall.proxy.config import Config, Route
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.errors import Refusal, refusal_of
-from wholecall.proxy.headers import BadHeaderError, id_of, live_of, to_upstream, value_of
+from wholecall.proxy.headers import LIVE, BadHeaderError, id_of, live_of, to_upstream, value_of
 from wholecall.proxy.memory import Held, NoMemoryError
 from wholecall.proxy.translating import Translation, headers_for, translation_of
 from wholecall.proxy.wire import Headers, Question, Receive, Scope
@@ -98,6 +98,7 @@ class Request(msgspec.Struct, frozen=True):
         entry.upstream = route.upstream.name
         translation = translation_of(config, route, scope["method"], path, _plain(body, headers))
         if translation is not None:
+            translation = translation if live_of(headers) is not True else translation.without(LIVE)
             question = _translated_question(scope, route, translation, headers, token)
             return cls(question, _shared(config, route, asked, limits), translation)
         is_repaired = asks and not config.no_repair

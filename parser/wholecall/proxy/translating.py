@@ -57,6 +57,10 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return f"<Translation from {self.server} to {self.client}>"
 
+    def without(self, wish: str) -> Translation:
+        """Return the translation of a request with one more wish that is left out."""
+        return msgspec.structs.replace(self, left_out=(*self.left_out, wish))
+
     def url(self, base: str) -> str:
         """Return the URL that is asked: `/v1` is added, unless the upstream's URL has a version."""
         version = "" if _VERSION.search(base.partition("://")[2]) else "/v1"

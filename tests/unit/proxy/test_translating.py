@@ -101,6 +101,14 @@ def test_what_is_left_out_is_said() -> None:
     assert b"top_k, frob" == header(client, LEFT_OUT)
 
 
+def test_a_wish_to_see_calls_early_is_left_out() -> None:
+    """Translated calls are never shown while they arrive, and the client is told so."""
+    client = asking(stream=True, headers=[(b"x-wholecall-live", b"1")])
+    run(client, Scripted(Reply([*SAID, *END])), translating())
+
+    assert b"top_k, x-wholecall-live" == header(client, LEFT_OUT)
+
+
 def test_a_member_with_an_odd_name_breaks_no_header() -> None:
     """Only plain letters get into the header."""
     client = asking(stream=True, **{"x\r\nset-cookie: a": 1})

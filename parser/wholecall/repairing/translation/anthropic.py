@@ -36,6 +36,7 @@ from wholecall.repairing.translation.reading import Members, Untranslatable
 
 _private = True
 
+_MOST_USER: Final = 256  # characters
 _MOST_TOKENS: Final = 8192
 _MOST_HEAT: Final = 1.0
 _ROLES: Final[dict[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -311,7 +312,8 @@ def _wishes(asked: Asked, out: Writing) -> dict[str, Any]:
     if asked.verbosity:
         out.leave("verbosity")
     wishes = {"output_config": config} if config else {}
-    return wishes | ({"metadata": {"user_id": asked.user}} if asked.user else {})
+    user = out.user(asked.user, _MOST_USER)
+    return wishes | ({} if user is None else {"metadata": {"user_id": user}})
 
 
 def _front(said: Iterable[Said], out: Writing) -> tuple[str, list[Said]]:

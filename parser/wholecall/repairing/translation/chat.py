@@ -55,6 +55,7 @@ _SAID_BY: Final[dict[Role, frozenset[str]]] = {
     "assistant": frozenset({"text", "refusal"}),
 }
 _SAID_BY_TOOLS: Final = frozenset({"text", "image_url"})
+_MOST_USER: Final = 64  # characters
 _MODES: Final = frozenset({"auto", "required", "none"})
 _OLD: Final = "is the older form of tools; use tools"
 _ONLY_HERE: Final = "exists in Chat Completions alone"
@@ -284,7 +285,7 @@ def write(asked: Asked, out: Writing) -> dict[str, Any]:
         "stop": list(asked.stop) or None,
         "reasoning_effort": asked.effort or None,
         "response_format": None if asked.form is None else _said_form(asked.form),
-        "user": asked.user or None,
+        "user": out.user(asked.user, _MOST_USER),
         "verbosity": asked.verbosity or None,
         "stream": asked.stream or None,
         "stream_options": {"include_usage": True} if asked.stream else None,

@@ -34,6 +34,18 @@ class Writing(NamedTuple):
     places: Mapping[str, str]
     wire: str
 
+    def user(self, user: str, most: int) -> str | None:
+        """Return the name of a user, None if there is none, or a longer one than the API accepts, which is noted.
+
+        Args:
+            user: the name in the request.
+            most: characters that the API accepts.
+        """
+        if len(user) > most:
+            self.leave("user")
+            return None
+        return user or None
+
     def leave(self, part: str) -> None:
         """Note a part without a place in the wire."""
         self.notes.leave(self.places.get(part, part))

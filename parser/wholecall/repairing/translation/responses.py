@@ -48,6 +48,7 @@ _ROLES: Final[dict[str, Role]] = {
     "system": "system",
     "developer": "system",
 }
+_MOST_USER: Final = 64  # characters
 _MODES: Final = frozenset({"auto", "required", "none"})
 _STATE: Final = "is state on OpenAI's servers, and nowhere else"
 _REFUSED: Final = {
@@ -84,6 +85,7 @@ PLACES: Final = MappingProxyType(
         "form": "text.format",
         "name of the form": "text.format.name",
         "about the form": "text.format.description",
+        "user": "user",
         "verbosity": "text.verbosity",
         "custom tool": "tools[].type",
         "custom call": "input[].type",
@@ -292,7 +294,7 @@ def write(asked: Asked, out: Writing) -> dict[str, Any]:
         "top_p": asked.top_p,
         "reasoning": {"effort": asked.effort} if asked.effort else None,
         "text": {name: value for name, value in text.items() if value is not None} or None,
-        "user": asked.user or None,
+        "user": out.user(asked.user, _MOST_USER),
         "stream": asked.stream or None,
         "store": False,
         **asked.shared,
