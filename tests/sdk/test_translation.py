@@ -21,6 +21,7 @@ from tests.support.proxy_process import proxied
 from tests.support.proxying import DONE, call, frame
 from tests.support.translation_table import MEMBERS, PIXEL
 from wholecall import collect
+from wholecall.repairing.translation.requests import WIRES
 from wholecall.serving import Answer
 
 pytestmark = pytest.mark.sdk
@@ -250,3 +251,96 @@ def test_counting_tokens_is_refused_in_the_clients_words() -> None:
         pytest.raises(module.NotFoundError, match="has no equal there"),
     ):
         client.messages.count_tokens(model="m", messages=[{"role": "user", "content": "hi"}])
+
+
+# A task in each direction.
+
+QUESTION = "When is high tide at Brest?"
+DESCRIBED = {"name": "get_tide", "description": "the tide of a port"}
+TIDE = TOOLS[0]["input_schema"]
+
+
+def of_anthropic(url: str) -> tuple[list[Any], str]:
+    """Run a task by Anthropic's SDK; return the arguments of its calls, and the last text."""
+    client = importlib.import_module("anthropic").Anthropic(api_key="sk-test", base_url=url, max_retries=0)
+    messages: list[JSON] = [{"role": "user", "content": QUESTION}]
+    tools: Any = [{**DESCRIBED, "input_schema": TIDE}]
+    found: list[Any] = []
+    with client:
+        while True:
+            said = client.messages.create(model="m", max_tokens=99, messages=messages, tools=tools)
+            calls = [block for block in said.content if block.type == "tool_use"]
+            if not calls:
+                return found, said.content[-1].text
+            found += [call.input for call in calls]
+            results = [{"type": "tool_result", "tool_use_id": call.id, "content": "17:04"} for call in calls]
+            messages += [{"role": "assistant", "content": said.content}, {"role": "user", "content": results}]
+
+
+def of_chat(url: str) -> tuple[list[Any], str]:
+    """The same by OpenAI's SDK, on chat completions."""
+    client = importlib.import_module("openai").OpenAI(api_key="sk-test", base_url=f"{url}/v1", max_retries=0)
+    messages: list[Any] = [{"role": "user", "content": QUESTION}]
+    tools: Any = [{"type": "function", "function": {**DESCRIBED, "parameters": TIDE}}]
+    found: list[Any] = []
+    with client:
+        while True:
+            with client.chat.completions.stream(model="m", messages=messages, tools=tools) as stream:
+                said = stream.get_final_completion().choices[0].message
+            if not said.tool_calls:
+                return found, said.content
+            found += [json.loads(call.function.arguments) for call in said.tool_calls]
+            messages.append(said.to_dict())
+            messages += [
+                {"role": "tool", "tool_call_id": call.id, "content": "17:04"} for call in said.tool_calls
+            ]
+
+
+def of_responses(url: str) -> tuple[list[Any], str]:
+    """The same by OpenAI's SDK, on responses."""
+    client = importlib.import_module("openai").OpenAI(api_key="sk-test", base_url=f"{url}/v1", max_retries=0)
+    items: list[Any] = [{"role": "user", "content": QUESTION}]
+    tools: Any = [{"type": "function", **DESCRIBED, "parameters": TIDE, "strict": False}]
+    found: list[Any] = []
+    with client:
+        while True:
+            with client.responses.stream(model="m", input=items, tools=tools, store=False) as stream:
+                said = stream.get_final_response()
+            calls = [item for item in said.output if item.type == "function_call"]
+            if not calls:
+                return found, said.output_text
+            found += [json.loads(call.arguments) for call in calls]
+            items += [item.to_dict() for item in said.output]
+            items += [
+                {"type": "function_call_output", "call_id": call.call_id, "output": "17:04"} for call in calls
+            ]
+
+
+AGENTS = {"anthropic": of_anthropic, "chat-completions": of_chat, "responses": of_responses}
+
+
+def engine_of(wire: str) -> list[Answer]:
+    """Return the answers of an engine that speaks a wire: a call, then text."""
+    called = [call('{"port":', name="get_tide", id="call_a"), call('"Brest"}', name=None, id=None)]
+    turns = [
+        [*called, frame({}, "tool_calls"), DONE],
+        [frame({"content": "At 17:04."}), frame({}, "stop"), DONE],
+    ]
+    if wire == "chat-completions":
+        return [Answer(pieces) for pieces in turns]
+    return [Answer([translated(b"".join(pieces), "chat-completions", wire)[0]]) for pieces in turns]
+
+
+@pytest.mark.parametrize(("server", "client"), PAIRS)
+def test_a_task_runs_in_each_direction(server: str, client: str) -> None:
+    """The client's SDK gets the call and the text, and the engine the key, the call and its result in its own words."""
+    with serve(*engine_of(server)) as engine, proxied(f"{server}={engine.url}", "--serve", client) as url:
+        found = AGENTS[client](url)
+    asked, answered = engine.requests
+    key = "x-api-key" if server == "anthropic" else "authorization"
+
+    assert ([{"port": "Brest"}], "At 17:04.") == found
+    assert {"sk-test"} == {request.headers[key].removeprefix("Bearer ") for request in (asked, answered)}
+    assert b"17:04" in answered.body
+    assert b"call_a" in answered.body
+    assert asked.path == answered.path == f"/v1{WIRES[server].endpoint}"
