@@ -62,7 +62,8 @@ def gateway(upstream: str) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        async with httpx2.AsyncClient(base_url=upstream, timeout=300) as http:
+        http = httpx2.AsyncClient(base_url=upstream, timeout=300)
+        async with http:
             app.state.http = http
             yield
 
