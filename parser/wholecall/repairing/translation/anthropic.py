@@ -406,7 +406,7 @@ def _said_tool(tool: Tool, out: Writing) -> dict[str, Any]:
         out.refuse("custom tool", "has no free-text tools")
     described = {} if tool.description is None else {"description": tool.description}
     strict = {"strict": True} if tool.strict else {}
-    schema = {"type": "object"} if not tool.schema else tool.schema
+    schema = {"type": "object", **(tool.schema or {})}  # the type is required
     return {"name": tool.name, **described, "input_schema": schema, **strict}
 
 
