@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.support.corpora import RECORDINGS
-from tests.support.proxying import CHAT, DONE, Client, Reply, Scripted, call, config, events_of, frame, run
+from tests.support.proxying import (
+    CHAT,
+    DONE,
+    Client,
+    Reply,
+    Scripted,
+    Stage,
+    call,
+    config,
+    events_of,
+    frame,
+    run,
+    staged,
+)
 from wholecall import collect
 from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.translating import LEFT_OUT
@@ -221,6 +236,49 @@ def test_a_broken_answer_has_no_call(at: int, stream: bool, how: str) -> None:
 
     assert (200 if has_begun else 502, has_begun) == (status, b"event: error" in client.body)
     assert (False, has_begun) == (b"tool_use" in client.body, client.sent[-1].get("more_body", False))
+
+
+async def _stalled(client: Client, reply: Reply, **changes: Any) -> Stage:
+    """Play an answer that stops, for forty seconds; then the client leaves."""
+    given = msgspec.structs.replace(translating(), **changes)
+    async with staged(client, Scripted(reply), given) as stage:
+        await stage.clock.forward(40)
+        client.leave.set()
+    return stage
+
+
+async def for_ever() -> None:
+    """Wait for something that never comes."""
+    await asyncio.Event().wait()
+
+
+def test_a_held_call_is_no_silence() -> None:
+    """The client gets a sign of life in its own words; when it leaves, the upstream is closed."""
+    client, reply = asking(stream=True), Reply([*SAID, for_ever])
+    stage = asyncio.run(_stalled(client, reply, ping=15.0))
+
+    assert (1, True, True) == (stage.entry.pings, b"event: ping" in client.body, reply.is_closed)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_stalled_upstream_is_an_error(stream: bool) -> None:
+    """A silence in the middle of the answer ends it in the client's words, without a call."""
+    client = asking(stream=stream)
+    asyncio.run(_stalled(client, Reply([*SAID, for_ever]), idle_timeout=20.0))
+
+    assert (200 if stream else 504, b"api_error" in client.body or b"timeout_error" in client.body) == (
+        client.sent[0]["status"],
+        True,
+    )
+    assert b"tool_use" not in client.body
+
+
+def test_a_body_beyond_the_memory_is_refused() -> None:
+    """A whole body is held, and counts like a request."""
+    client = asking()
+    run(client, Scripted(Reply([*SAID, *END])), msgspec.structs.replace(translating(), max_held_bytes=600))
+
+    assert 503 == client.sent[0]["status"]
 
 
 def test_a_turn_that_lost_its_calls_is_an_error() -> None:
