@@ -46,6 +46,7 @@ PAGES = frozenset(
         "telemetry",
         "testing",
         "timeline",
+        "translation",
         "transport",
         "__main__",
     }

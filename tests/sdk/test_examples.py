@@ -26,7 +26,7 @@ from tests.hygiene.source_tree import CORPORA, PACKAGE, PROJECT
 from tests.support.agent_streams import BROKEN, DIALECTS, said, tide, told
 from tests.support.loopback import serve
 from tests.support.surfaces import CLIENTS, sdk
-from wholecall import events
+from wholecall import collect, events
 from wholecall.repairing import Repairer
 from wholecall.serving import Answer, Loopback
 
@@ -247,8 +247,39 @@ def test_a_gateway_passes_errors_on() -> None:
     assert (429, "7", body) == (status, headers["retry-after"], passed)
 
 
-async def posted(app: Any, path: str, asked: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-    """Post `{}` to an application as its server does, between its startup and its shutdown.
+QUESTION = {"model": "m", "max_tokens": 9, "top_k": 5, "stream": True, "messages": [ASKED]}
+
+
+def test_a_translating_gateway_answers_in_the_clients_words() -> None:
+    """A whole call of the server's reaches a client of the other API, and so does the list of members left out."""
+    gateway = importlib.import_module("translating_gateway").gateway
+    with serve(Answer(tide("chat-completions"))) as server:
+        asked = {"x-api-key": "k"}
+        status, headers, body = asyncio.run(posted(gateway(server.url), "/v1/messages", asked, QUESTION))
+    (request,) = server.requests
+    (call,) = collect([body], "anthropic").calls
+
+    assert (200, "top_k", "get_tide") == (status, headers["x-left-out"], call.name)
+    assert ("Bearer k", [ASKED]) == (
+        request.headers["authorization"],
+        json.loads(request.body)["messages"],
+    )
+
+
+def test_a_translating_gateway_refuses_in_the_clients_words() -> None:
+    """A tool of the provider's has no equal; the server is not asked."""
+    gateway = importlib.import_module("translating_gateway").gateway
+    question = {**QUESTION, "tools": [{"type": "web_search_20250305", "name": "w"}]}
+    with serve(Answer([])) as server:
+        status, _, body = asyncio.run(posted(gateway(server.url), "/v1/messages", {}, question))
+
+    assert (400, "invalid_request_error", []) == (status, json.loads(body)["error"]["type"], server.requests)
+
+
+async def posted(
+    app: Any, path: str, asked: dict[str, str], question: dict[str, Any] | None = None
+) -> tuple[int, dict[str, str], bytes]:
+    """Post a question, `{}` unless given, to an application as its server does, between its startup and its shutdown.
 
     A stream that ends as a connection that broke is one whose application raises the HTTP client's error.
     """
@@ -265,7 +296,8 @@ async def posted(app: Any, path: str, asked: dict[str, str]) -> tuple[int, dict[
         "root_path": "",
         "headers": [(name.encode(), value.encode()) for name, value in asked.items()],
     }
-    bodies = iter([{"type": "http.request", "body": b"{}", "more_body": False}])
+    said = json.dumps(question or {}).encode()
+    bodies = iter([{"type": "http.request", "body": said, "more_body": False}])
 
     async def receive() -> dict[str, Any]:
         body = next(bodies, None)

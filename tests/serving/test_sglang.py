@@ -48,7 +48,7 @@ def _registered() -> None:
 
 @pytest.mark.parametrize("text_format", text_formats()[1:])
 def test_the_calls_are_those_of_the_whole_text(text_format: str) -> None:
-    """Law 134: each text gives wholecall's calls, however it is cut, and no other text is lost."""
+    """Law 136: each text gives wholecall's calls, however it is cut, and no other text is lost."""
     assert [] == list(wrong_in_sglang(begin, [case for case in cases() if case["format"] == text_format]))
 
 

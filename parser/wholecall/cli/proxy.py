@@ -45,6 +45,8 @@ examples:
   wholecall proxy --upstream openai=https://api.openai.com --upstream anthropic=https://api.anthropic.com
                                                             two of them, at /openai and at /anthropic
   wholecall proxy --config proxy.toml --workers 2           keys, tokens, models: see docs/proxy.md
+  wholecall proxy --serve anthropic --upstream chat=http://127.0.0.1:8000
+                                                            clients of one API, an engine of another
   wholecall proxy check proxy.toml                          what is wrong with it, and where requests go
   eval "$(wholecall proxy env claude-code)"                 what a client has to be told
 
@@ -184,6 +186,8 @@ def _calls(config: Config, upstream: UpstreamConfig) -> str:
         return "as they are"
     repair = config.repair_for(upstream)
     words = ["live" if repair.live else "held"]
+    if upstream.wire not in (None, config.serve):
+        words.append(f"{config.serve} said in {upstream.wire}")
     words += [] if repair.text == "off" else [f"text {repair.text}"]
     words += [] if repair.tools == "off" else [f"tools {repair.tools}"]
     return ", ".join(words)

@@ -93,6 +93,7 @@ class UpstreamConfig(msgspec.Struct, frozen=True, kw_only=True):
         key_header: the header for the key: `"authorization"`, `"x-api-key"`, `"api-key"`, `"x-goog-api-key"`.
         keep_alive: seconds for which an idle connection is kept; below the server's own value, which for vLLM is 5.
         insecure: allow plain `http` to other than private addresses.
+        wire: the API that it speaks, if the proxy `serve`s another: `"anthropic"`, `"chat-completions"`, `"responses"`.
     """
 
     url: Annotated[str, Key(read=values.URL)]
@@ -105,13 +106,15 @@ class UpstreamConfig(msgspec.Struct, frozen=True, kw_only=True):
     insecure: bool = False
     live: Annotated[Optional[bool], Key(default="as `repair.live`")] = None
     text: Annotated[Optional[str], Key(read=values.TEXT_FORMAT, default="as `repair.text`")] = None
+    wire: Annotated[Optional[str], Key(read=values.WIRE)] = None
 
     @property
     def credential_header(self) -> KeyHeader:
         """The header in which it gets its key."""
         host = urlsplit(self.url).hostname or ""
         usual: list[KeyHeader] = [header for end, header in _KEY_HEADERS if host.endswith(end)]
-        return self.key_header or (usual[0] if usual else "authorization")
+        otherwise: KeyHeader = "x-api-key" if self.wire == "anthropic" else "authorization"
+        return self.key_header or (usual[0] if usual else otherwise)
 
     def takes(self, model: str | None) -> bool:
         """Return whether it takes requests for a model; for None the request names no model."""
@@ -213,6 +216,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         env_proxy: obey `HTTPS_PROXY` and similar variables.
         no_repair: pass everything unchanged, for comparison.
         telemetry: tell [OpenTelemetry](telemetry.md) of withheld calls and mended answers (extra `otel`).
+        serve: the API that clients speak; upstreams that speak another are asked in theirs.
         repair: how event streams are repaired.
         clients: the clients that are admitted.
         record: the recordings of upstreams' answers.
@@ -240,6 +244,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     env_proxy: Annotated[bool, Key("--no-env-proxy")] = True
     no_repair: Annotated[bool, Key("--no-repair")] = False
     telemetry: bool = False
+    serve: Annotated[Optional[str], Key("--serve WIRE", read=values.WIRE)] = None
     repair: RepairConfig = RepairConfig()
     clients: ClientsConfig = ClientsConfig()
     record: RecordConfig = RecordConfig()

@@ -64,6 +64,9 @@ _ENDS: Final = {
     "upstream_timeout": _End(504, "upstream_stalled", "{} did not answer in time"),
     "upstream_stalled": _End(504, "upstream_stalled", "{} stopped in the middle of the answer"),
     "client_stalled": _End(408, "client_left", "the answer was not read"),
+    "upstream_unread": _End(502, "upstream_lost", "{} gave an answer that is none of its API"),
+    "provider_error": _End(502, "upstream_lost", "{} reported an error"),
+    "untranslatable": _End(502, "cut", "the answer of {} cannot be said in the API that was asked for"),
     "calls_withheld": _End(502, "withheld", "all tool calls of {} were withheld"),
     "too_much_held": _End(
         503, "cut", "the requests and answers that are open take all the memory for bodies"
@@ -73,7 +76,7 @@ _ENDS: Final = {
 }
 _LIMIT: Final = _End(502, "cut", "the answer of {} is beyond a limit")
 _RETRY: Final = {503: ((b"retry-after", b"1"),)}
-_LEAST_ERROR: Final = 400  # statuses from here on are errors
+LEAST_ERROR: Final = 400  # statuses from here on are errors
 
 
 def message_of(code: str, upstream: str) -> str:
@@ -96,7 +99,7 @@ def outcome_of(entry: Entry) -> Outcome:
     """Return the outcome of an exchange, from the rest of its entry."""
     if entry.error is not None:
         return _ENDS.get(entry.error, _LIMIT).outcome
-    if entry.status >= _LEAST_ERROR:
+    if entry.status >= LEAST_ERROR:
         return "upstream_status"
     if entry.unrepaired not in (None, "off"):
         return "unread"

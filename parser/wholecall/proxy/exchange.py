@@ -144,6 +144,7 @@ class Exchange:
             config=config,
             clock=self._clock or asyncio.get_running_loop(),
             options=request.options,
+            translation=request.translation,
             held=self._held,
         )
 

@@ -37,6 +37,7 @@ _STAYS: Final = frozenset(
     {b"content-length", b"cookie", b"cookie2", b"expect", b"forwarded", b"host", b"via", b"x-real-ip"}
 )
 _OURS: Final = b"x-wholecall-"
+LIVE: Final = "x-wholecall-live"
 _NETWORK: Final = b"x-forwarded-"
 CREDENTIALS: Final = frozenset({b"api-key", b"authorization", b"x-api-key", b"x-goog-api-key"})
 # Headers in which a client brings a token; the last leaves the others free for the upstream's credentials.
@@ -141,7 +142,7 @@ def credentials_of(headers: Headers) -> list[bytes]:
 
 def live_of(headers: Headers) -> bool | None:
     """Return whether a request asks for calls while they arrive, or asks not to; None if it does neither."""
-    return _FLAGS.get(value_of(headers, b"x-wholecall-live").strip().lower())
+    return _FLAGS.get(value_of(headers, LIVE.encode()).strip().lower())
 
 
 def id_of(headers: Headers) -> str | None:

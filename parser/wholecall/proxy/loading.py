@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from wholecall.errors import meant
 from wholecall.proxy.config import (
     KEYS,
     SECTIONS,
@@ -33,7 +34,7 @@ from wholecall.proxy.config import (
     Setting,
     UpstreamConfig,
 )
-from wholecall.proxy.values import Source, is_loopback
+from wholecall.proxy.values import WIRES, Source, is_loopback
 
 _private = True
 
@@ -104,9 +105,12 @@ def load_config(
     """
     loading = _Loading(os.environ if environ is None else environ)
     given, upstreams = ({}, []) if path is None else _of_file(Path(path), loading)
+    words: _Given | None = None
     for more in (_of_environment(loading), _of_command_line(overrides or {}, loading)):
-        upstreams = _of_words(more.pop("upstream"), loading) if "upstream" in more else upstreams
+        words = more.pop("upstream", words)
         given.update(more)
+    if words is not None:
+        upstreams = _of_words(words, loading, has_wires="serve" in given)
     if not upstreams and not loading.faults:
         loading.faults.append(
             "there is no upstream: give one with --upstream URL, or as [[upstream]] in the file"
@@ -256,8 +260,14 @@ def _of_text(key: str, text: str) -> Any:
     return text.split() if key == "upstream" else KEYS[key].reader.of_text(text)
 
 
-def _of_words(given: _Given, loading: _Loading) -> list[_Values]:
-    """Return the upstreams of `[NAME=]URL`s: of several each has its name for a path."""
+def _of_words(given: _Given, loading: _Loading, *, has_wires: bool = False) -> list[_Values]:
+    """Return the upstreams of `[NAME=]URL`s: of several each has its name for a path.
+
+    Args:
+        given: the words.
+        loading: takes the faults.
+        has_wires: whether a name that is one of an API says that the upstream speaks it.
+    """
     words, place = given
     if not isinstance(words, (list, tuple)) or not all(isinstance(word, str) for word in words):
         loading.fault(place, "must be a list of [NAME=]URL")
@@ -268,6 +278,8 @@ def _of_words(given: _Given, loading: _Loading) -> list[_Values]:
         if not equals or "/" in name or ":" in name:  # an `=` of the URL
             name, url = _host_of(word), word
         values = {"url": url, "name": name, "path": f"/{name}" if len(words) > 1 else ""}
+        if has_wires and meant(name, WIRES) is not None:
+            values["wire"] = name
         found.append({key: _Given(value, f"{place}: {key}") for key, value in values.items()})
     return found
 
@@ -287,7 +299,10 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 def check(config: Config) -> list[str]:
     """Return a line for each fault, which says how to correct it."""
-    single = (_open_relay, _plain_http, _names, _never_asked, _itself, _listeners, _libraries, _files)
+    single = (
+        *(_open_relay, _plain_http, _names, _never_asked, _itself, _listeners, _libraries, _files),
+        _translations,
+    )
     return [line for find in single for line in find(config)]
 
 
@@ -375,6 +390,24 @@ def _libraries(config: Config) -> Iterator[str]:
         yield "telemetry: it needs opentelemetry-api: pip install 'wholecall[otel]'"
     if config.repair.tools == "schema" and find_spec("jsonschema_rs") is None:
         yield "repair.tools: schemas need jsonschema-rs: pip install 'wholecall[schema]'"
+
+
+def _translations(config: Config) -> Iterator[str]:
+    wires = [upstream for upstream in config.upstreams if upstream.wire is not None]
+    if config.serve is None:
+        for upstream in wires:
+            yield f"upstream {upstream.name}: has a wire, and nothing is translated: set serve to the clients' API"
+        return
+    if not wires:
+        yield (
+            f"serve: nothing says that an upstream speaks another API than {config.serve}: give it a wire,"
+            " or a name of its API: --upstream chat=URL"
+        )
+    if config.no_repair:
+        yield "no_repair: translated answers cannot pass unchanged: leave out serve"
+    for upstream in wires:
+        if upstream.wire != config.serve and config.repair_for(upstream).live:
+            yield f"upstream {upstream.name}: translated calls are not shown while they arrive: switch live off"
 
 
 def _files(config: Config) -> Iterator[str]:

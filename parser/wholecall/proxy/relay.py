@@ -15,18 +15,21 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wholecall.framing.codings import Decoder, UndecodableError, decoder_for
 from wholecall.proxy.config import Config
 from wholecall.proxy.deadlines import Clock, Deadlines, Timer
 from wholecall.proxy.entry import Entry, Unrepaired, Watcher
-from wholecall.proxy.errors import CutOff, message_of, refusal_of
+from wholecall.proxy.errors import LEAST_ERROR, CutOff, message_of, refusal_of
 from wholecall.proxy.headers import BadHeaderError, to_client, value_of
 from wholecall.proxy.memory import Held, NoMemoryError
+from wholecall.proxy.translating import Translation
 from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
 from wholecall.repairing import RepairedBody, Repairer, RepairReport, answers, repair_body
 from wholecall.repairing.pace import Pace
+from wholecall.repairing.translation.answers import AnswerTranslator
+from wholecall.repairing.translation.failures import translate_error, translate_models
 
 _private = True
 
@@ -36,6 +39,7 @@ _COMMENT: Final = b": ping\n\n"
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
 _BODILESS: Final = frozenset({204, 304})  # statuses: their length is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
+_JSON: Final = "application/json"
 _PLAIN: Final = frozenset({"", "identity"})  # content codings
 
 
@@ -52,6 +56,7 @@ class Relay:
         clock: the event loop, or its replacement in a test.
         held: the exchange's share of the memory for all bodies.
         options: the options of the repairer; None if the answer passes in any case.
+        translation: how the answer is translated; None if it is not.
 
     Attributes:
         has_begun: whether the client got a status.
@@ -69,6 +74,7 @@ class Relay:
         clock: Clock,
         held: Held,
         options: dict[str, Any] | None = None,
+        translation: Translation | None = None,
     ) -> None:
         self.entry = entry
         self.has_begun = False
@@ -79,6 +85,7 @@ class Relay:
         self._config = config
         self._clock = clock
         self._options = options
+        self._translation = translation
         self._held = held
         self._started = clock.time()
         self._deadlines = Deadlines(
@@ -94,7 +101,7 @@ class Relay:
         self._timer = Timer(clock, self._look)
         self._task: asyncio.Task[Any] | None = None
         self._answer: Answer | None = None
-        self._repairer: Repairer | None = None
+        self._repairer: Repairer | AnswerTranslator | None = None
         self._pinging: asyncio.Task[None] | None = None
         self._is_empty = False  # whether events were expected, and nothing but comments came
         self._cut: str | None = None  # why the exchange is to end
@@ -148,7 +155,9 @@ class Relay:
         self.entry.content_type = content_type.partition(";")[0].strip().lower()[:128]
         kind = answers.kind_of(answer.status, content_type)
         reading = _Reading(answer, self.entry, self._deadlines, self._clock, self._started)
-        if self._options is None or kind is None:
+        if self._translation is not None:
+            await self._translate(reading, self._translation, is_good=kind is not None)
+        elif self._options is None or kind is None:
             await self._pass(reading)
         else:
             self.entry.is_decoded = reading.can_decode()
@@ -262,14 +271,16 @@ class Relay:
         out = repairer.close() if lost is None else repairer.fail(lost, message_of(lost, entry.upstream))
         await self._finish(out, repairer.report, lost)
 
-    async def _feed(self, repairer: Repairer, reading: _Reading, head: list[bytes]) -> None:
+    async def _feed(
+        self, repairer: Repairer | AnswerTranslator, reading: _Reading, head: list[bytes]
+    ) -> None:
         """Feed all input to the repairer, until either ends."""
         if head:
             await self._take(repairer, head)
         while not repairer.ended and (data := await reading.read()):
             await self._take(repairer, reading.pieces(data))
 
-    async def _take(self, repairer: Repairer, pieces: Iterable[bytes]) -> None:
+    async def _take(self, repairer: Repairer | AnswerTranslator, pieces: Iterable[bytes]) -> None:
         """Send the output for one read, in one piece unless it decodes to a lot."""
         waiting: list[bytes] = []
         try:
@@ -286,14 +297,17 @@ class Relay:
             if out := b"".join(waiting):
                 await self._emit(out)
             raise
+        if self._is_refused(repairer):
+            return
         if out := b"".join(waiting):
             await self._emit(out)
         else:
-            if self._head is not None and repairer.report.dialect is not None:
+            is_known = repairer.report.dialect is not None and self._translation is None
+            if self._head is not None and is_known:
                 await self._begin_late()
             await self._wait_on(repairer)
 
-    def _fed(self, repairer: Repairer, piece: bytes) -> bytes:
+    def _fed(self, repairer: Repairer | AnswerTranslator, piece: bytes) -> bytes:
         began = perf_counter()
         self._watcher.chunk(self.entry, piece)
         out = repairer.feed(piece)
@@ -301,7 +315,7 @@ class Relay:
         self._is_empty = self._is_empty and b"data:" not in piece
         return out
 
-    async def _wait_on(self, repairer: Repairer) -> None:
+    async def _wait_on(self, repairer: Repairer | AnswerTranslator) -> None:
         """Note that bytes came, and nothing went out."""
         now = self._deadlines.came
         self._deadlines.is_heard = True
@@ -324,9 +338,69 @@ class Relay:
             await self._emit(out)
         raise self._broken(report.error or lost or "upstream_lost")
 
+    # Translation.
+
+    async def _translate(self, reading: _Reading, how: Translation, *, is_good: bool) -> None:
+        self.entry.is_decoded = reading.can_decode()
+        if not self.entry.is_decoded:
+            raise self._broken("upstream_unread")
+        if not is_good or how.asks == "models":
+            await self._translate_whole(reading, how)
+            return
+        entry, answer = self.entry, reading.answer
+        entry.handling = "repaired"
+        translator = self._repairer = how.translator(
+            {**(self._options or {}), "on_dropped": entry.lose}, id=entry.id, created=entry.started
+        )
+        label = answers.EVENT_STREAM if how.stream else _JSON
+        self._head = answer.status, self._headers(_labelled(answer, label), is_read=True)
+        lost: str | None = None
+        try:
+            while not translator.ended and (data := await reading.read()):
+                if not how.stream:
+                    self._hold(len(data))
+                await self._take(translator, reading.pieces(data))
+        except UpstreamFailed as failed:
+            lost = self._cut or failed.code
+        out = translator.close() if lost is None else translator.fail(lost, message_of(lost, entry.upstream))
+        await self._finish_translated(translator, out, how)
+
+    async def _finish_translated(self, translator: AnswerTranslator, out: bytes, how: Translation) -> None:
+        """End the answer; one that failed before anything of it went out becomes an error with a status."""
+        code = translator.report.error
+        if code is None or (self.has_begun and how.client == _HAS_AN_END):
+            await self._emit(out, more=False)
+            return
+        if self.has_begun and out:
+            await self._emit(out)
+        raise self._broken(code)
+
+    def _is_refused(self, repairer: Repairer | AnswerTranslator) -> bool:
+        """Return whether a translated answer failed before anything of it went out."""
+        return self._translation is not None and repairer.ended and not self.has_begun
+
+    async def _translate_whole(self, reading: _Reading, how: Translation) -> None:
+        """Translate an error, or a list of models."""
+        parts: list[bytes] = []
+        while data := await reading.read():
+            for piece in reading.pieces(data):
+                self._hold(len(piece))
+                parts.append(piece)
+        body, status = b"".join(parts), reading.answer.status
+        said: bytes | None = body
+        if status >= LEAST_ERROR:
+            said = translate_error(body, status, how.client)
+        elif how.asks == "models":
+            said = translate_models(body, how.client)
+        if said is None:
+            raise self._broken("upstream_unread")
+        headers = self._headers(_labelled(reading.answer, _JSON), is_read=True)
+        await self._begin(status, [*headers, (b"content-length", str(len(said)).encode())])
+        await self._emit(said, more=False)
+
     # Writing.
 
-    def _headers(self, answer: Answer, *, is_read: bool) -> Headers:
+    def _headers(self, answer: Answer | _Labelled, *, is_read: bool) -> Headers:
         try:
             headers = to_client(answer.headers, is_read=is_read)
         except BadHeaderError:
@@ -337,6 +411,8 @@ class Relay:
             headers += [pair for pair in answer.headers if pair[0].lower() == b"content-encoding"]
         if not is_read and self.entry.unrepaired is not None:
             headers.append((answers.UNREAD.encode(), self.entry.unrepaired.encode()))
+        note = None if self._translation is None else self._translation.note
+        headers += [] if note is None else [note]
         return [*headers, (answers.ID.encode(), self.entry.id.encode())]
 
     async def _begin(self, status: int, headers: Headers) -> None:
@@ -389,7 +465,7 @@ class Relay:
                 return None
         return self._deadlines.wait(now)
 
-    def _ping(self, repairer: Repairer) -> bytes:
+    def _ping(self, repairer: Repairer | AnswerTranslator) -> bytes:
         """Return a ping, empty where a ping is not allowed."""
         ping = repairer.ping()
         self._deadlines.pinged = self._clock.time()
@@ -414,6 +490,19 @@ class Relay:
         with suppress(OSError):  # the client left, which is noticed elsewhere
             await self._send({"type": "http.response.body", "body": ping, "more_body": True})
             self.entry.bytes_out += len(ping)
+
+
+class _Labelled(NamedTuple):
+    """The head of an answer."""
+
+    status: int
+    headers: Headers
+
+
+def _labelled(answer: Answer, content_type: str) -> _Labelled:
+    """Return the head of an answer with another content type."""
+    kept = [pair for pair in answer.headers if pair[0].lower() != b"content-type"]
+    return _Labelled(answer.status, [*kept, (b"content-type", content_type.encode())])
 
 
 class _Reading:

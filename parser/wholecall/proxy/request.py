@@ -3,7 +3,7 @@
 Theory of operation. The body and the client's presence both come by ASGI's `receive`, which has one reader at a time.
 The body is read whole, within bounds, only if its content is needed: for requests whose answers may hold calls, and
 where the model decides which upstream is asked. It is decoded once into a type that has only these members, and never
-rewritten; one that cannot be decoded passes, because refusing it is left to the upstream. Every other body is passed on
+rewritten, unless it is translated; one that cannot be decoded passes, because refusing it is left to the upstream. Every other body is passed on
 in the pieces in which it comes. After its end, the next message says that the client left. Therefore the client is
 watched from the first byte of its request to the last byte of its answer.
 """
@@ -24,8 +24,9 @@ from wholecall import Limits, Tools, WholecallError
 from wholecall.proxy.config import Config, Route
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.errors import Refusal, refusal_of
-from wholecall.proxy.headers import BadHeaderError, id_of, live_of, to_upstream, value_of
+from wholecall.proxy.headers import LIVE, BadHeaderError, id_of, live_of, to_upstream, value_of
 from wholecall.proxy.memory import Held, NoMemoryError
+from wholecall.proxy.translating import Translation, headers_for, translation_of
 from wholecall.proxy.wire import Headers, Question, Receive, Scope
 from wholecall.repairing.answers import asks_for_calls, dialect_of, form_of
 
@@ -58,10 +59,12 @@ class Request(msgspec.Struct, frozen=True):
     Attributes:
         question: the request for the upstream.
         options: the options of the repairer; None if the answer passes in any case.
+        translation: how the request and its answer are translated; None if they are not.
     """
 
     question: Question
     options: dict[str, Any] | None
+    translation: Translation | None = None
 
     def __repr__(self) -> str:
         return f"<Request {self.question!r}>"
@@ -93,6 +96,11 @@ class Request(msgspec.Struct, frozen=True):
         if route is None:
             raise _nowhere(config, path)
         entry.upstream = route.upstream.name
+        translation = translation_of(config, route, scope["method"], path, _plain(body, headers))
+        if translation is not None:
+            translation = translation if live_of(headers) is not True else translation.without(LIVE)
+            question = _translated_question(scope, route, translation, headers, token)
+            return cls(question, _shared(config, route, asked, limits), translation)
         is_repaired = asks and not config.no_repair
         if asks and not is_repaired:
             entry.unrepaired = "off"
@@ -358,16 +366,47 @@ def _question(
     )
 
 
-def _options(
-    config: Config, route: Route, asked: _Asked, live: bool | None, limits: Limits
-) -> dict[str, Any]:
+def _plain(body: Body, headers: Headers) -> bytes | None:
+    """Return a body that was read, and has no content coding."""
+    return body if isinstance(body, bytes) and not value_of(headers, b"content-encoding") else None
+
+
+def _translated_question(
+    scope: Scope, route: Route, translation: Translation, headers: Headers, token: bytes | None
+) -> Question:
+    upstream = route.upstream
+    try:
+        passing = to_upstream(headers, upstream, is_read=True, token=token)
+    except BadHeaderError:
+        raise Refusal(400, "bad_header", "a header holds what must not be sent on") from None
+    return Question(
+        upstream=upstream,
+        method=scope["method"],
+        url=translation.url(upstream.url),
+        headers=headers_for(passing, translation.server, has_key=upstream.key is not None),
+        body=translation.body,
+        length=None if translation.body is None else len(translation.body),
+    )
+
+
+def _shared(config: Config, route: Route, asked: _Asked, limits: Limits) -> dict[str, Any]:
+    """Return the options that a repairer and a translator have."""
     repair = config.repair_for(route.upstream)
     return {
-        "live_arguments": repair.live if live is None else live,
         "withheld": repair.withheld,
         "text": None if repair.text == "off" else repair.text,
         "tools": _tools_of(asked, repair.tools),
         "limits": limits,
+    }
+
+
+def _options(
+    config: Config, route: Route, asked: _Asked, live: bool | None, limits: Limits
+) -> dict[str, Any]:
+    shown = config.repair_for(route.upstream).live if live is None else live
+    return {
+        **_shared(config, route, asked, limits),
+        "live_arguments": shown,
         "expected": dialect_of(route.rest),
         "legacy": asked.is_legacy,
     }

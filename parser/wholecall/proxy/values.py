@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, Optional, get_args, get_orig
 import msgspec
 
 from wholecall import text_formats
+from wholecall.errors import meant
 
 _private = True
 
@@ -36,6 +37,10 @@ _SWITCHES: Final = {
     **dict.fromkeys(("false", "0", "no", "off"), False),
 }
 _MOST_PORTS: Final = 65535
+
+
+# The wires that are translated; the repairers know them, too, and take long to import.
+WIRES: Final = ("anthropic", "chat-completions", "responses")
 
 
 class Reader(NamedTuple):
@@ -107,6 +112,13 @@ def _text_format(value: Any) -> str:
     if value != "off" and value not in text_formats():
         raise ValueError(f"must be 'off' or one of {', '.join(text_formats())}")
     return str(value)
+
+
+def _wire(value: Any) -> str:
+    found = meant(value, WIRES) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError(f"must be one of {', '.join(map(repr, WIRES))}")
+    return found
 
 
 # Places.
@@ -352,6 +364,7 @@ ORIGINS: Final = _list_of(_origin, "origins")
 PREFIX: Final = Reader(_prefix)
 TEXT_FORMAT: Final = Reader(_text_format)
 URL: Final = Reader(_url)
+WIRE: Final = Reader(_wire)
 
 _OF_TYPES: Final[Mapping[Any, Reader]] = {
     **dict.fromkeys((bool, Optional[bool]), Reader(_flag, _flag_of_text)),

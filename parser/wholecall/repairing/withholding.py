@@ -72,6 +72,10 @@ class Losses:
         more = len(self._lost) - len(named)
         return ", ".join(named) + (f" and {more} more" if more else "")
 
+    def __bool__(self) -> bool:
+        """Return whether a call was withheld."""
+        return bool(self._lost)
+
     @property
     def sentence(self) -> str:
         """The complete message of an error."""

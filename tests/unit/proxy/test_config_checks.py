@@ -123,6 +123,40 @@ def test_the_proxy_is_not_its_own_upstream(listen: Address, url: str, is_refused
     ) == found
 
 
+SPEAKS = UpstreamConfig(name="s", url="https://h.example", wire="chat-completions")
+LIVE = "upstream s: translated calls are not shown while they arrive: switch live off"
+
+
+@together(
+    ("config", "expected"),
+    [
+        (Config(upstreams=(SPEAKS,), serve="anthropic"), []),
+        (Config(upstreams=(SPEAKS,), serve="chat-completions", repair=RepairConfig(live=True)), []),
+        (Config(upstreams=(SPEAKS,), serve="anthropic", repair=RepairConfig(live=True)), [LIVE]),
+        (
+            Config(upstreams=(SPEAKS,)),
+            ["upstream s: has a wire, and nothing is translated: set serve to the clients' API"],
+        ),
+        (
+            Config(upstreams=(OPEN,), serve="anthropic"),
+            [
+                (
+                    "serve: nothing says that an upstream speaks another API than anthropic: give it a wire,"
+                    " or a name of its API: --upstream chat=URL"
+                )
+            ],
+        ),
+        (
+            Config(upstreams=(SPEAKS,), serve="anthropic", no_repair=True),
+            ["no_repair: translated answers cannot pass unchanged: leave out serve"],
+        ),
+    ],
+)
+def test_a_translation_has_two_sides(config: Config, expected: list[str]) -> None:
+    """The clients' API and the upstream's are both known, and nothing contradicts a translation."""
+    assert expected == check(config)
+
+
 def test_listeners_have_ports_of_their_own() -> None:
     """Metrics are never on the clients' port; a port chosen at start is a different one."""
     where, free = Address("127.0.0.1", 8117), Address("127.0.0.1", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any, get_args
@@ -18,8 +19,9 @@ from wholecall.proxy.config import (
     Withheld,
 )
 from wholecall.proxy.loading import VARIABLES, load_config
-from wholecall.proxy.values import Address, Secret
+from wholecall.proxy.values import WIRES, Address, Secret
 from wholecall.repairing import withholding
+from wholecall.repairing.translation.requests import WIRES as TRANSLATED
 
 KEY = "sk-canary-key"
 TOKEN = "9f2b7c41d80e6a35c1f4"
@@ -251,9 +253,49 @@ def test_every_key_has_a_variable(tmp_path: Path) -> None:
     found, file = load_config(None, {}, {**ENVIRON, **environ}), loaded(tmp_path, FULL)
     same = [name for name in Config.__struct_fields__ if getattr(found, name) == getattr(file, name)]
 
-    assert sorted(environ) == sorted(VARIABLES.values())
+    # A served API excludes `no_repair` and `live`.
+    assert sorted([*environ, "WHOLECALL_PROXY_SERVE"]) == sorted(VARIABLES.values())
     assert {"upstreams", "ca_bundle", "tls_cert", "tls_key"} == set(Config.__struct_fields__) - set(same)
     assert [tmp_path / "ca"] * 3 == [found.ca_bundle, found.tls_cert, found.tls_key]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "environ"),
+    [
+        ({"serve": "anthropic", "upstream": ["chat=http://127.0.0.1:8000"]}, {}),
+        ({"serve": "claude"}, {"WHOLECALL_PROXY_UPSTREAM": "chat=http://127.0.0.1:8000"}),
+        ({"upstream": ["chat=http://127.0.0.1:8000"]}, {"WHOLECALL_PROXY_SERVE": "anthropic"}),
+    ],
+)
+def test_a_name_of_an_api_is_a_wire(overrides: dict[str, Any], environ: dict[str, str]) -> None:
+    """With a served API, wherever it is given, an upstream's name may say which one it speaks."""
+    found = load_config(None, overrides, environ)
+
+    assert ("anthropic", "chat-completions", "chat") == (
+        found.serve,
+        found.upstreams[0].wire,
+        found.upstreams[0].name,
+    )
+
+
+def test_a_name_alone_is_a_name() -> None:
+    """Without a served API nothing is translated, whatever an upstream is called."""
+    found = load_config(None, {"upstream": ["anthropic=https://api.anthropic.com"]}, {})
+
+    assert (None, None) == (found.serve, found.upstreams[0].wire)
+
+
+def test_wires_have_the_names_of_the_translation() -> None:
+    """The settings know them without the repairers, which take long to import."""
+    assert tuple(TRANSLATED) == WIRES
+
+
+@pytest.mark.parametrize("wire", ["gemini", "bedrock", "", 5])
+def test_other_wires_are_refused(tmp_path: Path, wire: object) -> None:
+    """The message lists those that are translated."""
+    expected = "must be one of 'anthropic', 'chat-completions', 'responses'"
+
+    assert expected in faults(tmp_path, f"serve = {json.dumps(wire)}\n{UPSTREAM}")[0]
 
 
 def test_words_of_the_repairer_are_settings() -> None:

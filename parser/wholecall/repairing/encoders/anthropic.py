@@ -11,9 +11,14 @@ from typing import Any, ClassVar, Final
 from wholecall.calls.output.call_events import ToolCall
 from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
 from wholecall.repairing.encoders import base
-from wholecall.types import Kind
+from wholecall.repairing.encoders.counts import counts_of
+from wholecall.types import Kind, TurnReason
 
-_REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
+_REASONS: Final[dict[TurnReason, str]] = {
+    "length": "max_tokens",
+    "content_filter": "refusal",
+    "pause": "pause_turn",
+}
 TEXT: Final = {"type": "text", "text": ""}
 THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
 
@@ -21,6 +26,11 @@ THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
 def error_of(message: str, code: str) -> dict[str, Any]:  # noqa: ARG001 - it has no place in this dialect
     """Return the object that reports an error, of one of the API's own types."""
     return {"type": "error", "error": {"type": "api_error", "message": message}}
+
+
+def reason_of(reason: TurnReason, n_calls: int) -> str:
+    """Return the reason for which a message ended, in this wire's words; calls outrank it."""
+    return "tool_use" if n_calls else _REASONS.get(reason, "end_turn")
 
 
 class AnthropicEncoder(base.Encoder):
@@ -75,9 +85,8 @@ class AnthropicEncoder(base.Encoder):
     def finish(self, reason: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """Return the frame with the reason why the message ended."""
         delta = {"stop_reason": reason, "stop_sequence": None}
-        return _sent(
-            {"type": "message_delta", "delta": delta, "usage": {"output_tokens": base.tokens_of(usage)[1]}}
-        )
+        tokens = {"output_tokens": 0} if usage is None else counts_of(usage).as_anthropic()
+        return _sent({"type": "message_delta", "delta": delta, "usage": tokens})
 
     def error(self, message: str, code: str = "stream_error") -> bytes:
         """Return the frame that reports an error; clients raise for it."""
@@ -124,7 +133,7 @@ class AnthropicEncoder(base.Encoder):
     def _finished(self, event: TurnFinished) -> bytes:
         if self._is_broken_off(event, self._n_calls):
             return b""
-        reason = "tool_use" if self._n_calls else _REASONS.get(event.reason, "end_turn")
+        reason = reason_of(event.reason, self._n_calls)
         return self._end_speech() + self.finish(reason, event.usage) + _sent({"type": "message_stop"})
 
     _events: ClassVar = {

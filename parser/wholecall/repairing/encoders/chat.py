@@ -14,17 +14,27 @@ from typing import Any, ClassVar, Final
 from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall, ToolCall
 from wholecall.calls.output.events import ReasoningDelta, StreamFault, TextDelta, TurnFinished, TurnStarted
 from wholecall.repairing.encoders import base
-from wholecall.types import Kind
+from wholecall.repairing.encoders.counts import counts_of
+from wholecall.types import Kind, TurnReason
 
 CHUNK: Final = "chat.completion.chunk"  # clients skip objects of other names
 _HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
-_REASONS: Final = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
+_REASONS: Final[dict[TurnReason, str]] = {
+    "length": "length",
+    "content_filter": "content_filter",
+    "pause": "stop",
+}
 CALL_TEXT: Final = {"function": "arguments", "custom": "input"}  # the member with a call's text, by kind
 
 
 def error_of(message: str, code: str) -> dict[str, Any]:
     """Return the object that reports an error, in the form of OpenAI's APIs."""
     return {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
+
+
+def reason_of(reason: TurnReason, n_calls: int) -> str:
+    """Return the reason for which a choice ended, in this wire's words; calls outrank it."""
+    return "tool_calls" if n_calls else _REASONS.get(reason, "stop")
 
 
 class ChatEncoder(base.Encoder):
@@ -34,12 +44,15 @@ class ChatEncoder(base.Encoder):
 
     Args:
         head: the members of every chunk next to its choices: id, model and so on.
+        usage: whether the token counts are written, in a chunk without a choice; clients that did not ask for them
+            expect none.
     """
 
     _has_choices = True
 
-    def __init__(self, head: Mapping[str, Any] = _HEAD) -> None:
+    def __init__(self, head: Mapping[str, Any] = _HEAD, *, usage: bool = True) -> None:
         self._head = dict(head)
+        self._has_usage = usage
         self._heads: dict[int, dict[str, Any]] = {}  # of choices with a separate head (quirk 138)
         self._n_calls: dict[int, int] = {}  # by choice
         self._roles: set[int] = set()  # choices whose role was sent
@@ -155,11 +168,9 @@ class ChatEncoder(base.Encoder):
         if self._is_broken_off(event, n_calls):
             return b""
         self._over = True
-        reason = "tool_calls" if n_calls else _REASONS.get(event.reason, "stop")
-        data = self.finish(event.choice, reason)
-        asked, answered = base.tokens_of(event.usage)
-        if event.usage is not None and event.choice == 0:
-            tokens = {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered}
+        data = self.finish(event.choice, reason_of(event.reason, n_calls))
+        if event.usage is not None and event.choice == 0 and self._has_usage:
+            tokens = counts_of(event.usage).as_chat()
             data += base.server_sent({**self._head, "choices": [], "usage": tokens})
         return data
 

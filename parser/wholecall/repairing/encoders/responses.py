@@ -14,6 +14,7 @@ import msgspec
 from wholecall.calls.output import events
 from wholecall.calls.output.call_events import BuiltinToolCall, CustomToolCall
 from wholecall.repairing.encoders import base
+from wholecall.repairing.encoders.counts import counts_of
 from wholecall.types import Kind
 
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
@@ -119,15 +120,19 @@ class ResponsesEncoder(base.Encoder):
 
     The fields of a call that are to be sent back (`extra`) are written if the turn is of this dialect.
 
+    Args:
+        created: the time of the response, in seconds since 1970.
+
     Attributes:
         next_index: the number of the next output item.
         next_number: the next `sequence_number`.
         output: the finished items.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, created: int = 0) -> None:
         self.next_index = 0
         self.next_number = 0
+        self._created = created
         self._response = dict(_RESPONSE)
         self.output: list[dict[str, Any]] = []
         self._speech: Speech | None = None
@@ -225,7 +230,8 @@ class ResponsesEncoder(base.Encoder):
 
     def _started(self, event: events.TurnStarted) -> bytes:
         self._is_ours = event.dialect == "responses"
-        self._response = {**_RESPONSE, "id": event.id or _RESPONSE["id"], "model": event.model or ""}
+        named = {"id": event.id or _RESPONSE["id"], "model": event.model or "", "created_at": self._created}
+        self._response = {**_RESPONSE, **named}
         return self._sent("response.created", response=self._response_object("in_progress"))
 
     def _response_object(self, status: str) -> dict[str, Any]:
@@ -240,14 +246,7 @@ class ResponsesEncoder(base.Encoder):
         response = self._response_object(status)
         if reason is not None:
             response["incomplete_details"] = {"reason": reason}
-        asked, answered = base.tokens_of(event.usage)
-        response["usage"] = {
-            "input_tokens": asked,
-            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-            "output_tokens": answered,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": asked + answered,
-        }
+        response["usage"] = counts_of(event.usage).as_responses()
         return data + self._sent(f"response.{status}", response=response)
 
     # Speech.

@@ -1,0 +1,1 @@
+"""Requests and answers of one wire, written in another."""
