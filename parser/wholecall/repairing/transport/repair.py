@@ -86,7 +86,7 @@ class RepairTransport:
         refuse_coroutines(options)
         self._http = library_of(inner, library)
         self._inner = _inner(inner, self._http, "HTTPTransport", options)
-        self._options = _checked(options)
+        self._options = checked(options)
 
     def __repr__(self) -> str:
         return f"<RepairTransport {self._inner!r}>"
@@ -140,7 +140,7 @@ class AsyncRepairTransport:
     ) -> None:
         self._http = library_of(inner, library)
         self._inner = _inner(inner, self._http, "AsyncHTTPTransport", options)
-        self._options = _checked(options)
+        self._options = checked(options)
 
     def __repr__(self) -> str:
         return f"<AsyncRepairTransport {self._inner!r}>"
@@ -203,7 +203,7 @@ def _inner(inner: Any, http: Any, kind: str, options: RepairOptions) -> Any:
     return inner
 
 
-def _checked(options: RepairOptions) -> RepairOptions:
+def checked(options: RepairOptions) -> RepairOptions:
     """Return the options; invalid ones are refused here, not in the middle of a request.
 
     The tools are read here, once for all streams.

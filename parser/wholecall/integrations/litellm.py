@@ -1,0 +1,269 @@
+"""litellm with whole calls: `completion` and `acompletion` that ask again, and a guardrail for its proxy.
+
+Theory of operation. litellm keeps the clients of all providers in one cache, and makes one of it before the first
+request. The cache here puts the transport under each client that is put into it, next to the provider: after litellm
+has translated a stream, its losses cannot be seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+import litellm
+from litellm.caching.llm_caching_handler import LLMClientCache
+from litellm.integrations.custom_guardrail import CustomGuardrail
+
+from wholecall.integrations.hearing import Hearing, attempts_of, put_under, told
+from wholecall.repairing.transport.repair import RepairOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["WholeCallGuardrail", "acompletion", "completion"]
+
+_OPTIONS = RepairOptions.__optional_keys__
+
+
+def completion(*, attempts: int = 3, **asked: Any) -> Any:
+    """Return what `litellm.completion` returns, with whole calls only.
+
+    If a turn has nothing but withheld calls, the model is asked again, with each of them and a tool's message: why it
+    was not run, and that it must be sent again. The chunks of a stream go on with those of the next turn.
+
+    Args:
+        attempts: how often the model is asked; the last turn raises as under the plain transport.
+        asked: the arguments of `litellm.completion`, by their names, and the options of `wholecall.transport.client`,
+            but for `withheld`.
+
+    Returns:
+        A `ModelResponse`, or with `stream=True` an iterator of its chunks.
+
+    Raises:
+        TypeError, ValueError: as for `RepairTransport`, and where `attempts` is less than 1.
+    """
+    asking = _Asking(asked, attempts)
+    if asked.get("stream"):
+        return _chunks(asking)
+    while True:
+        try:
+            with asking.listening():
+                response: Any = litellm.completion(**asking.asked)
+        except Exception:
+            if not asking.goes_on():
+                raise
+        else:
+            if not asking.goes_on(response.choices[0].message):
+                return response
+
+
+async def acompletion(*, attempts: int = 3, **asked: Any) -> Any:
+    """Return what `litellm.acompletion` returns, with whole calls only; see `completion`."""
+    asking = _Asking(asked, attempts)
+    if asked.get("stream"):
+        return _achunks(asking)
+    while True:
+        try:
+            with asking.listening():
+                response: Any = await litellm.acompletion(**asking.asked)
+        except Exception:
+            if not asking.goes_on():
+                raise
+        else:
+            if not asking.goes_on(response.choices[0].message):
+                return response
+
+
+class _Asking:
+    """A question, with what the model has to be told.
+
+    Args:
+        asked: the arguments of the caller, ours among them.
+        attempts: how often the model is asked.
+    """
+
+    def __init__(self, asked: Mapping[str, Any], attempts: int) -> None:
+        # `tools` are litellm's, as each request lists them.
+        options: Any = {name: value for name, value in asked.items() if name in _OPTIONS and name != "tools"}
+        self.asked = {name: value for name, value in asked.items() if name not in options}
+        self.hearing = Hearing(options)
+        self._left = attempts_of(attempts)
+        _prepare()
+
+    def listening(self) -> Any:
+        """Hear the next request."""
+        self._left -= 1
+        return self.hearing.listening(is_last=not self._left)
+
+    def goes_on(self, message: Any = None) -> bool:
+        """Return whether the model must be asked again, and take what it is told; after an error without a message."""
+        if not self.hearing.goes_on or (message is not None and message.tool_calls):
+            return False
+        text = None if message is None else message.content
+        self.asked["messages"] = [*self.asked["messages"], *_messages(text, self.hearing)]
+        return True
+
+
+def _messages(text: str | None, hearing: Hearing) -> Iterator[dict[str, Any]]:
+    """Yield the turn as messages: its text and withheld calls, and why each was not run."""
+    lost = told(hearing.take())
+    functions = [{"name": one.name, "arguments": json.dumps(one.arguments)} for one in lost]
+    calls = [
+        {"id": one.id, "type": "function", "function": function}
+        for one, function in zip(lost, functions, strict=True)
+    ]
+    yield {"role": "assistant", "content": text or None, "tool_calls": calls}
+    yield from ({"role": "tool", "tool_call_id": one.id, "content": one.says} for one in lost)
+
+
+class _Said:
+    """The text and the calls of a stream's chunks so far, as a message."""
+
+    def __init__(self) -> None:
+        self.content = ""
+        self.tool_calls: list[Any] = []
+        self.ends: list[Any] = []
+
+    def takes(self, chunk: Any) -> bool:
+        """Take a chunk; return whether it can be passed on, or may have to be held as the end of a lost turn."""
+        for choice in chunk.choices:
+            self.content += choice.delta.content or ""
+            self.tool_calls += choice.delta.tool_calls or ()
+        if self.ends or any(choice.finish_reason for choice in chunk.choices):
+            self.ends.append(chunk)
+        return not self.ends
+
+
+def _chunks(asking: _Asking) -> Iterator[Any]:
+    """Yield the chunks of turns, until one has a whole call or no call."""
+    while True:
+        said = _Said()
+        try:
+            with asking.listening():
+                stream: Any = litellm.completion(**asking.asked)
+            yield from filter(said.takes, stream)
+        except Exception:
+            if not asking.goes_on():
+                raise
+            continue
+        if not asking.goes_on(said):
+            yield from said.ends
+            return
+
+
+async def _achunks(asking: _Asking) -> AsyncIterator[Any]:
+    """Do the same, asynchronously."""
+    while True:
+        said = _Said()
+        try:
+            with asking.listening():
+                stream: Any = await litellm.acompletion(**asking.asked)
+            async for chunk in stream:
+                if said.takes(chunk):
+                    yield chunk
+        except Exception:
+            if not asking.goes_on():
+                raise
+            continue
+        if not asking.goes_on(said):
+            for chunk in said.ends:
+                yield chunk
+            return
+
+
+# Clients.
+
+
+class _Clients(LLMClientCache):
+    """litellm's cache of clients, which puts the transport under each."""
+
+    def set_cache(self, key: str, value: object, *args: Any, **kwargs: Any) -> Any:
+        with suppress(TypeError):  # of Redis, or of nothing at all
+            put_under(value)
+        return super().set_cache(key, value, *args, **kwargs)
+
+
+def _prepare() -> None:
+    """Make litellm put its clients into our cache; those that it has made before are left alone."""
+    if not isinstance(litellm.in_memory_llm_clients_cache, _Clients):
+        litellm.in_memory_llm_clients_cache = _Clients()
+    for client in (litellm.client_session, litellm.aclient_session):
+        if client is not None:
+            put_under(client)
+
+
+# The proxy.
+
+
+class WholeCallGuardrail(CustomGuardrail):
+    """A guardrail of litellm's proxy, after which its clients get whole calls only.
+
+    ::
+
+        guardrails:
+          - guardrail_name: whole-calls
+            litellm_params: {guardrail: wholecall.integrations.litellm.WholeCallGuardrail, mode: post_call, default_on: true}
+
+    A stream with nothing but withheld calls goes on with the chunks of another turn, in which the model was told of
+    them. Where the guardrail does not run, and for an answer that is no stream, the client gets the transport's error.
+
+    Args:
+        attempts: how often the model is asked; the last turn raises as under the plain transport.
+        ask: asks for another stream with the arguments of a request; None takes the proxy's router, or outside of a
+            proxy `litellm.acompletion`.
+        kwargs: the options of `wholecall.transport.async_client`, but for `withheld`, and those of a `CustomGuardrail`.
+
+    Raises:
+        TypeError, ValueError: as for `AsyncRepairTransport`, and where `attempts` is less than 1.
+    """
+
+    def __init__(self, *, attempts: int = 3, ask: Callable[..., Any] | None = None, **kwargs: Any) -> None:
+        options: Any = {name: value for name, value in kwargs.items() if name in _OPTIONS}
+        super().__init__(**{name: value for name, value in kwargs.items() if name not in options})
+        self._attempts = attempts_of(attempts)
+        self._ask = ask
+        self._hearing = Hearing(options, raises=True)
+        self._heard: WeakValueDictionary[str, Hearing] = WeakValueDictionary()
+        _prepare()
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
+        """Hear the request that follows."""
+        result: dict[str, Any] | None = await super().async_pre_call_deployment_hook(kwargs, call_type)
+        hearing = self._heard[str(kwargs.get("litellm_call_id"))] = self._hearing.another()
+        hearing.open()
+        return result
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        """Pass a stream on; one that lost its calls is followed by another."""
+        asked, left = {**request_data}, self._attempts
+        while True:
+            hearing, said, left = self._heard.get(str(asked.get("litellm_call_id"))), _Said(), left - 1
+            try:
+                async for chunk in response:
+                    if said.takes(chunk):
+                        yield chunk
+            except Exception:
+                if hearing is None or not left or not hearing.dropped:
+                    raise
+                said.content = ""
+            if hearing is None or not left or not hearing.dropped or said.tool_calls:
+                break
+            asked["messages"] = [*asked["messages"], *_messages(said.content, hearing)]
+            response = await self._asking()(**asked)
+        for chunk in said.ends:
+            yield chunk
+
+    def _asking(self) -> Callable[..., Any]:
+        if self._ask is not None:
+            return self._ask
+        with suppress(ImportError):
+            from litellm.proxy.proxy_server import llm_router  # noqa: PLC0415 - which only a proxy has
+
+            if llm_router is not None:
+                return llm_router.acompletion
+        return litellm.acompletion
