@@ -1,5 +1,7 @@
 """Google's ADK with whole calls: a plugin that tells the model of each call that was withheld."""
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 from contextvars import ContextVar
@@ -19,7 +21,9 @@ __all__ = ["WholeCalls"]
 
 _HEARING: ContextVar[Hearing | None] = ContextVar("wholecall_adk", default=None)
 _UNREAD: Final = "INVALID_JSON"  # the only argument of a withheld call; it holds the text that arrived
-_SAYS: Final = "Error: the call was not executed, because its arguments did not arrive whole. Please call it again."
+_SAYS: Final = (
+    "Error: the call was not executed, because its arguments did not arrive whole. Please call it again."
+)
 
 
 class WholeCalls(BasePlugin):
@@ -56,7 +60,9 @@ class WholeCalls(BasePlugin):
         hearing.open()
         _HEARING.set(hearing)
 
-    async def after_model_callback(self, *, callback_context: Any, llm_response: LlmResponse) -> LlmResponse | None:
+    async def after_model_callback(
+        self, *, callback_context: Any, llm_response: LlmResponse
+    ) -> LlmResponse | None:
         """Add the withheld calls to a response that is no piece of another one."""
         hearing = _HEARING.get()
         if hearing is None:

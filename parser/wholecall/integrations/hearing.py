@@ -165,7 +165,7 @@ class _Transport(RepairTransport):
     """A transport that repairs what is heard, and passes all else to the one that was there before."""
 
     def __init__(self, before: Any) -> None:
-        super().__init__(before._inner if isinstance(before, RepairTransport) else before)
+        super().__init__(_bare(before))
         self._before = before
 
     def handle_request(self, request: Any) -> Any:
@@ -181,7 +181,7 @@ class _AsyncTransport(AsyncRepairTransport):
     """The same, asynchronously."""
 
     def __init__(self, before: Any) -> None:
-        super().__init__(before._inner if isinstance(before, AsyncRepairTransport) else before)
+        super().__init__(_bare(before))
         self._before = before
 
     async def handle_async_request(self, request: Any) -> Any:
@@ -191,6 +191,12 @@ class _AsyncTransport(AsyncRepairTransport):
 
     def _notices(self, request: Any, exchange: Exchange) -> Notices:
         return _heard(super()._notices(request, exchange), exchange, waits=True)
+
+
+def _bare(transport: Any) -> Any:
+    """Return a transport that repairs nothing."""
+    is_ours = isinstance(transport, (RepairTransport, AsyncRepairTransport))
+    return transport._inner if is_ours else transport  # noqa: SLF001 - a subclass wraps the same one anew
 
 
 def _heard(notices: Notices, exchange: Exchange, *, waits: bool) -> Notices:

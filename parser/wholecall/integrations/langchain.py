@@ -1,5 +1,7 @@
 """LangChain's agents with whole calls: a middleware that tells the model of each call that was withheld."""
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -59,7 +61,9 @@ class WholeCalls(AgentMiddleware[Any, Any, Any]):
         return _of_response(response, hearing)
 
     async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Do the same, asynchronously."""
         put_under(request.model)

@@ -5,12 +5,14 @@ request. The cache here puts the transport under each client that is put into it
 has translated a stream, its losses cannot be seen.
 """
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 import litellm
@@ -20,12 +22,10 @@ from litellm.integrations.custom_guardrail import CustomGuardrail
 from wholecall.integrations.hearing import Hearing, attempts_of, put_under, told
 from wholecall.repairing.transport.repair import RepairOptions
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 __all__ = ["WholeCallGuardrail", "acompletion", "completion"]
 
 _OPTIONS = RepairOptions.__optional_keys__
+_NOT_LIVE = "live_arguments needs attempts=1: a stream that goes on cannot take back what it has shown"
 
 
 def completion(*, attempts: int = 3, **asked: Any) -> Any:
@@ -37,7 +37,8 @@ def completion(*, attempts: int = 3, **asked: Any) -> Any:
     Args:
         attempts: how often the model is asked; the last turn raises as under the plain transport.
         asked: the arguments of `litellm.completion`, by their names, and the options of `wholecall.transport.client`,
-            but for `withheld`.
+            but for `withheld`. `live_arguments=True` shows the arguments of calls while they arrive, and needs
+            `attempts=1`.
 
     Returns:
         A `ModelResponse`, or with `stream=True` an iterator of its chunks.
@@ -48,16 +49,10 @@ def completion(*, attempts: int = 3, **asked: Any) -> Any:
     asking = _Asking(asked, attempts)
     if asked.get("stream"):
         return _chunks(asking)
-    while True:
-        try:
-            with asking.listening():
-                response: Any = litellm.completion(**asking.asked)
-        except Exception:
-            if not asking.goes_on():
-                raise
-        else:
-            if not asking.goes_on(response.choices[0].message):
-                return response
+    response: Any = None
+    while response is None:
+        response = _response(asking)
+    return response
 
 
 async def acompletion(*, attempts: int = 3, **asked: Any) -> Any:
@@ -65,16 +60,10 @@ async def acompletion(*, attempts: int = 3, **asked: Any) -> Any:
     asking = _Asking(asked, attempts)
     if asked.get("stream"):
         return _achunks(asking)
-    while True:
-        try:
-            with asking.listening():
-                response: Any = await litellm.acompletion(**asking.asked)
-        except Exception:
-            if not asking.goes_on():
-                raise
-        else:
-            if not asking.goes_on(response.choices[0].message):
-                return response
+    response: Any = None
+    while response is None:
+        response = await _aresponse(asking)
+    return response
 
 
 class _Asking:
@@ -88,6 +77,8 @@ class _Asking:
     def __init__(self, asked: Mapping[str, Any], attempts: int) -> None:
         # `tools` are litellm's, as each request lists them.
         options: Any = {name: value for name, value in asked.items() if name in _OPTIONS and name != "tools"}
+        if options.get("live_arguments") and attempts > 1:
+            raise ValueError(_NOT_LIVE)
         self.asked = {name: value for name, value in asked.items() if name not in options}
         self.hearing = Hearing(options)
         self._left = attempts_of(attempts)
@@ -135,6 +126,30 @@ class _Said:
         if self.ends or any(choice.finish_reason for choice in chunk.choices):
             self.ends.append(chunk)
         return not self.ends
+
+
+def _response(asking: _Asking) -> Any:
+    """Return the response to a question, None if it has to be asked again."""
+    try:
+        with asking.listening():
+            response: Any = litellm.completion(**asking.asked)
+    except Exception:
+        if not asking.goes_on():
+            raise
+        return None
+    return None if asking.goes_on(response.choices[0].message) else response
+
+
+async def _aresponse(asking: _Asking) -> Any:
+    """Do the same, asynchronously."""
+    try:
+        with asking.listening():
+            response: Any = await litellm.acompletion(**asking.asked)
+    except Exception:
+        if not asking.goes_on():
+            raise
+        return None
+    return None if asking.goes_on(response.choices[0].message) else response
 
 
 def _chunks(asking: _Asking) -> Iterator[Any]:
@@ -214,7 +229,7 @@ class WholeCallGuardrail(CustomGuardrail):
         attempts: how often the model is asked; the last turn raises as under the plain transport.
         ask: asks for another stream with the arguments of a request; None takes the proxy's router, or outside of a
             proxy `litellm.acompletion`.
-        kwargs: the options of `wholecall.transport.async_client`, but for `withheld`, and those of a `CustomGuardrail`.
+        kwargs: the options of `wholecall.transport.async_client`, but for `withheld` and `live_arguments`, and those of a `CustomGuardrail`.
 
     Raises:
         TypeError, ValueError: as for `AsyncRepairTransport`, and where `attempts` is less than 1.
@@ -222,6 +237,8 @@ class WholeCallGuardrail(CustomGuardrail):
 
     def __init__(self, *, attempts: int = 3, ask: Callable[..., Any] | None = None, **kwargs: Any) -> None:
         options: Any = {name: value for name, value in kwargs.items() if name in _OPTIONS}
+        if options.get("live_arguments"):
+            raise ValueError(_NOT_LIVE)
         super().__init__(**{name: value for name, value in kwargs.items() if name not in options})
         self._attempts = attempts_of(attempts)
         self._ask = ask
@@ -229,7 +246,9 @@ class WholeCallGuardrail(CustomGuardrail):
         self._heard: WeakValueDictionary[str, Hearing] = WeakValueDictionary()
         _prepare()
 
-    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
+    async def async_pre_call_deployment_hook(
+        self, kwargs: dict[str, Any], call_type: Any
+    ) -> dict[str, Any] | None:
         """Hear the request that follows."""
         result: dict[str, Any] | None = await super().async_pre_call_deployment_hook(kwargs, call_type)
         hearing = self._heard[str(kwargs.get("litellm_call_id"))] = self._hearing.another()

@@ -1,5 +1,7 @@
 """LlamaIndex's agents with whole calls: a `FunctionAgent` that tells the model of each call that was withheld."""
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,7 +20,7 @@ __all__ = ["WholeFunctionAgent"]
 _OPTIONS = RepairOptions.__optional_keys__ - {"tools"}
 
 
-class WholeFunctionAgent(FunctionAgent):  # type: ignore[misc, unused-ignore]
+class WholeFunctionAgent(FunctionAgent):
     """A `FunctionAgent` that runs whole calls only.
 
     The HTTP client of its model gets the repairing transport. A withheld call is put into the agent's messages together
@@ -45,7 +47,9 @@ class WholeFunctionAgent(FunctionAgent):  # type: ignore[misc, unused-ignore]
         self._attempts = attempts_of(attempts)
         self._hearing = Hearing(options)
 
-    async def take_step(self, ctx: Any, llm_input: list[ChatMessage], tools: Sequence[Any], memory: Any) -> AgentOutput:
+    async def take_step(
+        self, ctx: Any, llm_input: list[ChatMessage], tools: Sequence[Any], memory: Any
+    ) -> AgentOutput:
         """Ask the model, again if a turn has nothing but withheld calls."""
         hearing, left = self._hearing.another(), self._attempts
         # LlamaIndex makes the client before its first request, or a new one for each.

@@ -1,5 +1,7 @@
 """openai-agents with whole calls: a model that asks again for a withheld call, and a provider of such models."""
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 import json
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WholeModel", "WholeProvider"]
 
-_Input = "str | list[TResponseInputItem]"
 _WITHHELD: Final = "wholecall"  # the member of a call's item that holds what was withheld beside it
 _ENDS: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
@@ -48,36 +49,44 @@ class WholeModel(Model):
         self._hearing = Hearing(options)
 
     async def get_response(
-        self, system_instructions: str | None, input: str | list[TResponseInputItem], *args: Any, **kwargs: Any
+        self,
+        system_instructions: str | None,
+        input: str | list[TResponseInputItem],
+        *args: Any,
+        **kwargs: Any,
     ) -> ModelResponse:
         """Return a response whose calls are whole."""
-        asked = _asked(input)
-        hearing, ask = self._hearing.another(), self._model.get_response
         put_under(self._model)
-        for left in self._left(kwargs):
+        asked, hearing = _asked(input), self._hearing.another()
+        ask, left = self._model.get_response, self._most(kwargs)
+        while True:
+            left -= 1
+            response = None
             try:
                 with hearing.listening(is_last=not left):
                     response = await ask(system_instructions, asked, *args, **kwargs)
             except Exception:
                 if not hearing.goes_on:
                     raise
-                asked += _items(told(hearing.take()))
-                continue
-            if hearing.goes_on and not _calls(response.output):
-                asked += [*response.to_input_items(), *_items(told(hearing.take()))]
-                continue
-            break
-        _note(response.output, hearing)
-        return response
+            output = [] if response is None else response.output
+            if response is not None and (_calls(output) or not hearing.goes_on):
+                _note(output, hearing)
+                return response
+            asked += [*_said(output), *_items(told(hearing.take()))]
 
     async def stream_response(
-        self, system_instructions: str | None, input: str | list[TResponseInputItem], *args: Any, **kwargs: Any
+        self,
+        system_instructions: str | None,
+        input: str | list[TResponseInputItem],
+        *args: Any,
+        **kwargs: Any,
     ) -> AsyncIterator[TResponseStreamEvent]:
-        """Yield the events of a response whose calls are whole; those of a turn that is asked for again have no end."""
-        asked = _asked(input)
-        hearing, ask = self._hearing.another(), self._model.stream_response
+        """Yield the events of a response whose calls are whole; a turn that is asked for again has no end."""
         put_under(self._model)
-        for left in self._left(kwargs):
+        asked, hearing = _asked(input), self._hearing.another()
+        ask, left = self._model.stream_response, self._most(kwargs)
+        while True:
+            left -= 1
             hearing.begin(is_last=not left)
             end: Any = None
             try:
@@ -90,17 +99,16 @@ class WholeModel(Model):
                 if not hearing.goes_on:
                     raise
             output = [] if end is None else end.response.output
-            if hearing.goes_on and not _calls(output):
-                asked += [*_said(output), *_items(told(hearing.take()))]
-                continue
-            break
+            if _calls(output) or not hearing.goes_on:
+                break
+            asked += [*_said(output), *_items(told(hearing.take()))]
+        _note(output, hearing)
         if end is not None:
-            _note(end.response.output, hearing)
             yield end
 
-    def _left(self, kwargs: dict[str, Any]) -> Iterable[int]:
-        """Return how often the model may be asked after each request."""
-        return reversed(range(1 if kwargs.get("conversation_id") else self._attempts))
+    def _most(self, kwargs: dict[str, Any]) -> int:
+        """Return how often the model may be asked: once, if the server keeps the conversation."""
+        return 1 if kwargs.get("conversation_id") else self._attempts
 
     async def close(self) -> None:
         """Close the model."""
@@ -155,11 +163,9 @@ def _asked(input: str | list[TResponseInputItem]) -> list[Any]:
         return [{"role": "user", "content": input}]
     items: list[Any] = []
     for item in input:
-        lost = item.get(_WITHHELD) if isinstance(item, dict) else None
-        if lost:
-            items += _items(Told(*one) for one in lost)
-            item = {name: value for name, value in item.items() if name != _WITHHELD}
-        items.append(item)
+        lost: Any = item.get(_WITHHELD) if isinstance(item, dict) else None
+        items += _items(Told(*one) for one in lost or ())
+        items.append({name: value for name, value in item.items() if name != _WITHHELD} if lost else item)
     return items
 
 

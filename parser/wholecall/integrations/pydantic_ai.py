@@ -1,5 +1,7 @@
 """Agents of pydantic-ai with whole calls: a capability that asks the model to send a withheld call again."""
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 from collections.abc import AsyncIterator

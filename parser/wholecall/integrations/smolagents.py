@@ -1,5 +1,7 @@
 """smolagents with whole calls: a model whose withheld calls its agents take for what could not be parsed."""
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 import threading
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["WholeModel"]
 
 
-class WholeModel(Model):  # type: ignore[misc, unused-ignore]
+class WholeModel(Model):
     """A model whose turns have whole calls only: `ToolCallingAgent(tools, WholeModel(OpenAIModel("gpt-5")))`.
 
     The HTTP client of the model gets the repairing transport. After a turn with nothing but withheld calls the agent's

@@ -1,5 +1,7 @@
 """Agents of Strands with whole calls: hooks that tell the model of each call that was withheld."""
 
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
@@ -92,7 +94,11 @@ class WholeCalls(HookProvider):
 def _put_under(model: Any) -> None:
     """Put the transport under a model; some make a client for each request, with arguments that are kept."""
     arguments = getattr(model, "client_args", None)
-    if isinstance(arguments, dict) and getattr(model, "_custom_client", None) is None and not hasattr(model, "client"):
+    if (
+        isinstance(arguments, dict)
+        and getattr(model, "_custom_client", None) is None
+        and not hasattr(model, "client")
+    ):
         if "http_client" not in arguments or arguments["http_client"].is_closed:
             arguments["http_client"] = async_client()
         put_under(arguments["http_client"])
