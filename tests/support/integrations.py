@@ -171,11 +171,13 @@ async def _agents(agent: Any, _tool: Any, shown: list[str]) -> None:
     agents = _of("agents")
     agents.set_tracing_disabled(disabled=True)
     async for event in agents.Runner.run_streamed(agent, _ASK, max_turns=4).stream_events():
-        if getattr(getattr(event, "data", None), "type", "") == "response.function_call_arguments.delta":
-            shown.append(event.data.delta)
+        is_piece = (
+            getattr(getattr(event, "data", None), "type", "") == "response.function_call_arguments.delta"
+        )
+        shown += [event.data.delta] if is_piece else []
 
 
-def _litellm(complete: Any, tool: Any, shown: list[str]) -> None:
+def _litellm(complete: Any, tool: Any, _shown: list[str]) -> None:
     schema = {"type": "object", "properties": {"port": {"type": "string"}}}
     tools = [{"type": "function", "function": {"name": "get_tide", "parameters": schema}}]
     messages: list[Any] = [{"role": "user", "content": _ASK}]

@@ -88,10 +88,20 @@ class Hearing:
 
     @contextmanager
     def listening(self, *, is_last: bool = False) -> Iterator[None]:
-        """Hear the requests that are sent within the block; see `begin`."""
+        """Hear the requests that are sent within the block.
+
+        An exception after which the model is asked again ends the block, and is not raised.
+
+        Args:
+            is_last: see `begin`.
+        """
         self.begin(is_last=is_last)
         with self._sending():
-            yield
+            try:
+                yield
+            except Exception:
+                if not self.goes_on:
+                    raise
 
     @contextmanager
     def _sending(self) -> Iterator[None]:
@@ -103,24 +113,35 @@ class Hearing:
             _OPEN.set(before)
 
     def heard(self, events: Iterable[_T]) -> Iterator[_T]:
-        """Yield the events of a stream whose request is sent when the first one is asked for."""
+        """Yield the events of a stream; the request is sent when the first one is asked for.
+
+        An exception after which the model is asked again ends the stream, and is not raised.
+        """
         steps = iter(events)
-        while True:
-            with self._sending():
-                event = next(steps, _END)
-            if event is _END:
-                return
-            yield cast("_T", event)
+        try:
+            while (event := self._next(steps)) is not _END:
+                yield cast("_T", event)
+        except Exception:
+            if not self.goes_on:
+                raise
 
     async def aheard(self, events: AsyncIterable[_T]) -> AsyncIterator[_T]:
         """Do the same, asynchronously."""
         steps = aiter(events)
-        while True:
-            with self._sending():
-                event = await anext(steps, _END)
-            if event is _END:
-                return
-            yield cast("_T", event)
+        try:
+            while (event := await self._anext(steps)) is not _END:
+                yield cast("_T", event)
+        except Exception:
+            if not self.goes_on:
+                raise
+
+    def _next(self, steps: Iterator[object]) -> object:
+        with self._sending():
+            return next(steps, _END)
+
+    async def _anext(self, steps: AsyncIterator[object]) -> object:
+        with self._sending():
+            return await anext(steps, _END)
 
     @property
     def goes_on(self) -> bool:

@@ -51,13 +51,9 @@ class WholeCalls(AgentMiddleware[Any, Any, Any]):
         """Ask the model; what it is told stands in the messages that come back."""
         put_under(request.model)
         hearing = self._hearing.another()
-        try:
-            with hearing.listening(is_last=self._is_last(request)):
-                response = handler(request)
-        except Exception:
-            if not hearing.goes_on:
-                raise
-            response = ModelResponse(result=[AIMessage("")])
+        response = ModelResponse(result=[AIMessage("")])
+        with hearing.listening(is_last=self._is_last(request)):
+            response = handler(request)
         return _of_response(response, hearing)
 
     async def awrap_model_call(
@@ -68,13 +64,9 @@ class WholeCalls(AgentMiddleware[Any, Any, Any]):
         """Do the same, asynchronously."""
         put_under(request.model)
         hearing = self._hearing.another()
-        try:
-            with hearing.listening(is_last=self._is_last(request)):
-                response = await handler(request)
-        except Exception:
-            if not hearing.goes_on:
-                raise
-            response = ModelResponse(result=[AIMessage("")])
+        response = ModelResponse(result=[AIMessage("")])
+        with hearing.listening(is_last=self._is_last(request)):
+            response = await handler(request)
         return _of_response(response, hearing)
 
     def _is_last(self, request: ModelRequest[Any]) -> bool:

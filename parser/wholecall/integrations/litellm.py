@@ -89,8 +89,8 @@ class _Asking:
         self._left -= 1
         return self.hearing.listening(is_last=not self._left)
 
-    def goes_on(self, message: Any = None) -> bool:
-        """Return whether the model must be asked again, and take what it is told; after an error without a message."""
+    def goes_on(self, message: Any) -> bool:
+        """Return whether the model must be asked again, and take what it is told; after an error there is no message."""
         if not self.hearing.goes_on or (message is not None and message.tool_calls):
             return False
         text = None if message is None else message.content
@@ -130,63 +130,49 @@ class _Said:
 
 def _response(asking: _Asking) -> Any:
     """Return the response to a question, None if it has to be asked again."""
-    try:
-        with asking.listening():
-            response: Any = litellm.completion(**asking.asked)
-    except Exception:
-        if not asking.goes_on():
-            raise
-        return None
-    return None if asking.goes_on(response.choices[0].message) else response
+    response: Any = None
+    with asking.listening():
+        response = litellm.completion(**asking.asked)
+    return None if asking.goes_on(response and response.choices[0].message) else response
 
 
 async def _aresponse(asking: _Asking) -> Any:
     """Do the same, asynchronously."""
-    try:
-        with asking.listening():
-            response: Any = await litellm.acompletion(**asking.asked)
-    except Exception:
-        if not asking.goes_on():
-            raise
-        return None
-    return None if asking.goes_on(response.choices[0].message) else response
+    response: Any = None
+    with asking.listening():
+        response = await litellm.acompletion(**asking.asked)
+    return None if asking.goes_on(response and response.choices[0].message) else response
 
 
 def _chunks(asking: _Asking) -> Iterator[Any]:
     """Yield the chunks of turns, until one has a whole call or no call."""
-    while True:
-        said = _Said()
-        try:
-            with asking.listening():
-                stream: Any = litellm.completion(**asking.asked)
-            yield from filter(said.takes, stream)
-        except Exception:
-            if not asking.goes_on():
-                raise
-            continue
-        if not asking.goes_on(said):
-            yield from said.ends
-            return
+    said: _Said | None = None
+    while said is None or asking.goes_on(said):
+        said, stream = _Said(), ()
+        with asking.listening():
+            stream = litellm.completion(**asking.asked)
+        yield from filter(said.takes, asking.hearing.heard(stream))
+    yield from said.ends
 
 
 async def _achunks(asking: _Asking) -> AsyncIterator[Any]:
     """Do the same, asynchronously."""
-    while True:
-        said = _Said()
-        try:
-            with asking.listening():
-                stream: Any = await litellm.acompletion(**asking.asked)
-            async for chunk in stream:
-                if said.takes(chunk):
-                    yield chunk
-        except Exception:
-            if not asking.goes_on():
-                raise
-            continue
-        if not asking.goes_on(said):
-            for chunk in said.ends:
+    said: _Said | None = None
+    while said is None or asking.goes_on(said):
+        said, stream = _Said(), _nothing()
+        with asking.listening():
+            stream = await litellm.acompletion(**asking.asked)
+        async for chunk in asking.hearing.aheard(stream):
+            if said.takes(chunk):
                 yield chunk
-            return
+    for chunk in said.ends:
+        yield chunk
+
+
+async def _nothing() -> AsyncIterator[Any]:
+    """Yield nothing."""
+    for chunk in ():
+        yield chunk
 
 
 # Clients.
@@ -261,16 +247,13 @@ class WholeCallGuardrail(CustomGuardrail):
         """Pass a stream on; one that lost its calls is followed by another."""
         asked, left = {**request_data}, self._attempts
         while True:
-            hearing, said, left = self._heard.get(str(asked.get("litellm_call_id"))), _Said(), left - 1
-            try:
-                async for chunk in response:
-                    if said.takes(chunk):
-                        yield chunk
-            except Exception:
-                if hearing is None or not left or not hearing.dropped:
-                    raise
-                said.content = ""
-            if hearing is None or not left or not hearing.dropped or said.tool_calls:
+            left, said = left - 1, _Said()
+            hearing = self._heard.get(str(asked.get("litellm_call_id"))) or self._hearing.another()
+            hearing.is_last = not left
+            async for chunk in hearing.aheard(response):
+                if said.takes(chunk):
+                    yield chunk
+            if said.tool_calls or not hearing.goes_on:
                 break
             asked["messages"] = [*asked["messages"], *_messages(said.content, hearing)]
             response = await self._asking()(**asked)

@@ -56,18 +56,15 @@ class WholeFunctionAgent(FunctionAgent):
         put_under(getattr(self.llm, "_get_aclient", lambda: self.llm)())
         while True:
             left -= 1
-            try:
-                with hearing.listening(is_last=not left):
-                    output = await super().take_step(ctx, llm_input, tools, memory)
-            except Exception:
-                if not hearing.goes_on:
-                    raise
-                await self._tell(ctx, ChatMessage(role="assistant", content=""), hearing, ())
-                continue
-            if not hearing.dropped or (hearing.is_last and not output.tool_calls):
+            output: AgentOutput | None = None
+            with hearing.listening(is_last=not left):
+                output = await super().take_step(ctx, llm_input, tools, memory)
+            calls = [] if output is None else output.tool_calls
+            if output is not None and not (hearing.dropped and (calls or hearing.goes_on)):
                 return output
-            await self._tell(ctx, None, hearing, [call.tool_id for call in output.tool_calls])
-            if output.tool_calls:
+            said = ChatMessage(role="assistant", content="") if output is None else None
+            await self._tell(ctx, said, hearing, [call.tool_id for call in calls])
+            if output is not None and calls:
                 return output
 
     async def _tell(self, ctx: Any, said: ChatMessage | None, hearing: Hearing, taken: Sequence[str]) -> None:

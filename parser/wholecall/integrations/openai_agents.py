@@ -62,12 +62,8 @@ class WholeModel(Model):
         while True:
             left -= 1
             response = None
-            try:
-                with hearing.listening(is_last=not left):
-                    response = await ask(system_instructions, asked, *args, **kwargs)
-            except Exception:
-                if not hearing.goes_on:
-                    raise
+            with hearing.listening(is_last=not left):
+                response = await ask(system_instructions, asked, *args, **kwargs)
             output = [] if response is None else response.output
             if response is not None and (_calls(output) or not hearing.goes_on):
                 _note(output, hearing)
@@ -89,15 +85,11 @@ class WholeModel(Model):
             left -= 1
             hearing.begin(is_last=not left)
             end: Any = None
-            try:
-                async for event in hearing.aheard(ask(system_instructions, asked, *args, **kwargs)):
-                    if event.type in _ENDS:
-                        end = event
-                    else:
-                        yield event
-            except Exception:
-                if not hearing.goes_on:
-                    raise
+            async for event in hearing.aheard(ask(system_instructions, asked, *args, **kwargs)):
+                if event.type in _ENDS:
+                    end = event
+                else:
+                    yield event
             output = [] if end is None else end.response.output
             if _calls(output) or not hearing.goes_on:
                 break

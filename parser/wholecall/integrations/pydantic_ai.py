@@ -99,16 +99,7 @@ def _is_cut(part: object) -> bool:
 def _keep_what_was_shown(stream: StreamedResponse, hearing: Hearing) -> None:
     """End a stream that breaks off in the middle of calls, so that the model can be asked for them again."""
     events = stream._get_event_iterator  # noqa: SLF001 - pydantic-ai's models override it
-
-    async def read() -> AsyncIterator[Any]:
-        try:
-            async for event in events():
-                yield event
-        except Exception:
-            if not hearing.goes_on:
-                raise
-
-    stream._get_event_iterator = read  # type: ignore[method-assign]  # noqa: SLF001 - as above
+    stream._get_event_iterator = lambda: hearing.aheard(events())  # type: ignore[method-assign, unused-ignore]  # noqa: SLF001 - as above
 
 
 class _Heard(WrapperModel):

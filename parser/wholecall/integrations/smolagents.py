@@ -53,13 +53,9 @@ class WholeModel(Model):
     def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
         """Return the message that the model generates, with whole calls only."""
         hearing = self._begin()
-        try:
-            with hearing.listening():
-                message: ChatMessage = self._model.generate(messages, *args, **kwargs)
-        except Exception:
-            if not hearing.goes_on:
-                raise
-            return ChatMessage(role=MessageRole.ASSISTANT, content="")
+        message = ChatMessage(role=MessageRole.ASSISTANT, content="")
+        with hearing.listening():
+            message = self._model.generate(messages, *args, **kwargs)
         if message.tool_calls and hearing.dropped:
             message.content = f"{message.content or ''}\n{_says(hearing)}".lstrip()
         return message
@@ -67,14 +63,9 @@ class WholeModel(Model):
     def generate_stream(self, messages: Any, *args: Any, **kwargs: Any) -> Iterator[ChatMessageStreamDelta]:
         """Yield the pieces of such a message."""
         hearing, has_calls = self._begin(), False
-        hearing.begin()
-        try:
-            for delta in hearing.heard(self._model.generate_stream(messages, *args, **kwargs)):
-                has_calls = has_calls or bool(delta.tool_calls)
-                yield delta
-        except Exception:
-            if not hearing.goes_on:
-                raise
+        for delta in hearing.heard(self._model.generate_stream(messages, *args, **kwargs)):
+            has_calls = has_calls or bool(delta.tool_calls)
+            yield delta
         if has_calls and hearing.dropped:
             yield ChatMessageStreamDelta(content=f"\n{_says(hearing)}")
 

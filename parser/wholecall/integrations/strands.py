@@ -16,7 +16,6 @@ from strands.hooks import (
 
 from wholecall.integrations.hearing import Hearing, Told, attempts_of, put_under, told
 from wholecall.repairing.transport.repair import RepairOptions
-from wholecall.transport import async_client
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -100,7 +99,9 @@ def _put_under(model: Any) -> None:
         and not hasattr(model, "client")
     ):
         if "http_client" not in arguments or arguments["http_client"].is_closed:
-            arguments["http_client"] = async_client()
+            from openai import DefaultAsyncHttpxClient  # noqa: PLC0415 - only such a model needs it
+
+            arguments["http_client"] = DefaultAsyncHttpxClient()
         put_under(arguments["http_client"])
     else:
         put_under(getattr(model, "_custom_client", None) or model)
