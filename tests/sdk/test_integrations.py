@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.integrations import BOTH, CUTS, FRAMEWORKS, HEALTHY, LINES, NEWEST, ran
+from tests.hygiene.source_tree import PROJECT
+from tests.support.integrations import BOTH, CUTS, FRAMEWORKS, HEALTHY, LINES, NEWEST, answered, ran
 
 pytestmark = [
     pytest.mark.sdk,
@@ -72,3 +73,13 @@ def test_the_end_is_no_option(name: str) -> None:
     found = ran(name, HEALTHY, withheld="end")
 
     assert ("TypeError", []) == (found.error, found.requests)
+
+
+@pytest.mark.parametrize("name", NEWEST)
+def test_the_example_goes_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The framework's example answers although its model's first call was cut: the model was told."""
+    monkeypatch.syspath_prepend(PROJECT / "examples")
+    answer, told = answered(name)
+
+    assert (True, [False, True]) == (answer.endswith(("Done.", "At 04:12.")), told[:2])
+    assert 3 == len(told)

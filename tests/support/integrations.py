@@ -137,6 +137,23 @@ def ran(name: str, *streams: str, **options: Any) -> Ran:
         return Ran(ports, shown, list(server.requests), error)
 
 
+def answered(name: str) -> tuple[str, list[bool]]:
+    """Run a framework's example; its model cuts its first call, and sends it again when it is told.
+
+    Returns:
+        The answer, and whether each request says that a call was not executed.
+    """
+    framework = FRAMEWORKS[name]
+    answers = [_answer(framework.dialect, title) for title in (CUTS[0], HEALTHY)]
+    farewell = Answer(framework.farewell or [FAREWELLS[framework.dialect]])
+    with serve(*answers, farewell) as server, patch.dict(os.environ, _environment(server.url)):
+        if name == "openai-agents":
+            _of("agents").set_tracing_disabled(disabled=True)
+        answer = importlib.import_module(f"whole_{LINES[name][0]}").answer("When is high water at Brest?")
+        gc.collect()  # as above
+        return answer, Ran([], [], list(server.requests)).told
+
+
 def _made(name: str, tool: Callable[..., str], options: dict[str, Any]) -> Any:
     """Return what a framework's line makes; its tool is made as the framework makes tools."""
     module, line, _ = LINES[name]

@@ -171,7 +171,8 @@ async def _achunks(asking: _Asking) -> AsyncIterator[Any]:
 
 async def _nothing() -> AsyncIterator[Any]:
     """Yield nothing."""
-    for chunk in ():
+    nothing: tuple[Any, ...] = ()
+    for chunk in nothing:
         yield chunk
 
 
@@ -261,11 +262,12 @@ class WholeCallGuardrail(CustomGuardrail):
             yield chunk
 
     def _asking(self) -> Callable[..., Any]:
-        if self._ask is not None:
-            return self._ask
-        with suppress(ImportError):
-            from litellm.proxy.proxy_server import llm_router  # noqa: PLC0415 - which only a proxy has
+        """Return what asks for another stream."""
+        found: Any = self._ask
+        if found is None:
+            with suppress(ImportError):
+                from litellm.proxy.proxy_server import llm_router  # noqa: PLC0415 - which only a proxy has
 
-            if llm_router is not None:
-                return llm_router.acompletion
-        return litellm.acompletion
+                found = llm_router and llm_router.acompletion
+        asking: Callable[..., Any] = found or litellm.acompletion
+        return asking
