@@ -13,7 +13,7 @@ answer holds it itself, and may be read anywhere.
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -87,7 +87,7 @@ class Hearing:
             _OPEN.set(None)
 
     @contextmanager
-    def listening(self, *, is_last: bool = False) -> Iterator[None]:
+    def listening(self, *, is_last: bool = False) -> Generator[None]:
         """Hear the requests that are sent within the block.
 
         An exception after which the model is asked again ends the block, and is not raised.
@@ -104,7 +104,7 @@ class Hearing:
                     raise
 
     @contextmanager
-    def _sending(self) -> Iterator[None]:
+    def _sending(self) -> Generator[None]:
         before = _OPEN.get()
         _OPEN.set(self)
         try:
@@ -216,8 +216,7 @@ class _AsyncTransport(AsyncRepairTransport):
 
 def _bare(transport: Any) -> Any:
     """Return a transport that repairs nothing."""
-    is_ours = isinstance(transport, (RepairTransport, AsyncRepairTransport))
-    return transport._inner if is_ours else transport  # noqa: SLF001 - a subclass wraps the same one anew
+    return transport.inner if isinstance(transport, (RepairTransport, AsyncRepairTransport)) else transport
 
 
 def _heard(notices: Notices, exchange: Exchange, *, waits: bool) -> Notices:

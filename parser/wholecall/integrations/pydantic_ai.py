@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -89,7 +89,7 @@ class WholeCalls(AbstractCapability[Any]):
         return args
 
 
-def _is_cut(part: object) -> bool:
+def _is_cut(part: Any) -> bool:
     """Return whether a part is a call of which only a beginning was shown: no beginning is a JSON object."""
     if not isinstance(part, ToolCallPart) or isinstance(part.args, dict):
         return False
@@ -126,7 +126,7 @@ class _Heard(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
-    ) -> AsyncIterator[StreamedResponse]:
+    ) -> AsyncGenerator[StreamedResponse]:
         put_under(self.wrapped)
         stream = super().request_stream(messages, model_settings, model_request_parameters, run_context)
         with self._hearing.listening():

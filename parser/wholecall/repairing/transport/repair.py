@@ -91,6 +91,11 @@ class RepairTransport:
     def __repr__(self) -> str:
         return f"<RepairTransport {self._inner!r}>"
 
+    @property
+    def inner(self) -> Any:
+        """The transport that does the work."""
+        return self._inner
+
     def _notices(self, request: Any, exchange: Exchange) -> Notices:
         return Notices({**self._options, "legacy": _legacy(self._http, request)}, exchange)
 
@@ -144,6 +149,11 @@ class AsyncRepairTransport:
 
     def __repr__(self) -> str:
         return f"<AsyncRepairTransport {self._inner!r}>"
+
+    @property
+    def inner(self) -> Any:
+        """The transport that does the work."""
+        return self._inner
 
     def _notices(self, request: Any, exchange: Exchange) -> Notices:
         return Notices({**self._options, "legacy": _legacy(self._http, request)}, exchange)
