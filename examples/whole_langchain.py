@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from langchain.agents import create_agent
+from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
 from langchain_core.messages import AIMessageChunk
 from langchain_openai import ChatOpenAI
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import litellm
@@ -17,7 +18,7 @@ from wholecall.integrations.litellm import completion
 
 def answer(question: str, model: str = "openai/gpt-5") -> str:
     """Return the model's answer once it needs no more tools."""
-    functions = {"get_tide": get_tide, "book_berth": book_berth}
+    functions: dict[str, Callable[..., object]] = {"get_tide": get_tide, "book_berth": book_berth}
     messages: list[Any] = [{"role": "user", "content": question}]
     while True:
         chunks = completion(model=model, messages=messages, tools=TOOLS.definitions("openai"), stream=True)

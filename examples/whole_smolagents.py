@@ -12,7 +12,6 @@ from smolagents import OpenAIModel, ToolCallingAgent, tool
 from wholecall.integrations.smolagents import WholeModel
 
 
-@tool
 def get_tide(port: str) -> str:
     """Return when the water is high at a port, in UTC.
 
@@ -25,7 +24,9 @@ def get_tide(port: str) -> str:
 def answer(question: str, model: str = "gpt-5") -> str:
     """Return the agent's answer."""
     whole = WholeModel(OpenAIModel(model))
-    return str(ToolCallingAgent([get_tide], whole, stream_outputs=True, verbosity_level=0).run(question))
+    return str(
+        ToolCallingAgent([tool(get_tide)], whole, stream_outputs=True, verbosity_level=0).run(question)
+    )
 
 
 if __name__ == "__main__":
