@@ -11,7 +11,7 @@ from google.adk.models import LlmRequest, LlmResponse
 from google.adk.plugins import BasePlugin
 from google.genai import types
 
-from wholecall.integrations.hearing import Hearing, attempts_of, put_under, told
+from wholecall.integrations.hearing import UNREAD, Hearing, attempts_of, put_under, told
 from wholecall.repairing.transport.repair import RepairOptions
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["WholeCalls"]
 
 _HEARING: ContextVar[Hearing | None] = ContextVar("wholecall_adk", default=None)
-_UNREAD: Final = "INVALID_JSON"  # the only argument of a withheld call; it holds the text that arrived
 _SAYS: Final = (
     "Error: the call was not executed, because its arguments did not arrive whole. Please call it again."
 )
@@ -92,7 +91,7 @@ class WholeCalls(BasePlugin):
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any
     ) -> dict[str, Any] | None:
         """Answer a withheld call in its tool's place."""
-        if set(tool_args) != {_UNREAD}:
+        if set(tool_args) != {UNREAD}:
             return None
         return {"error": self._says.pop(tool_context.function_call_id, _SAYS)}
 
@@ -123,7 +122,7 @@ def _in_vain(contents: list[types.Content]) -> int:
     count = 0
     for content in reversed(contents):
         calls = [part.function_call for part in content.parts or () if part.function_call]
-        if calls and all(set(call.args or ()) == {_UNREAD} for call in calls):
+        if calls and all(set(call.args or ()) == {UNREAD} for call in calls):
             count += 1
         elif not any(part.function_response for part in content.parts or ()):
             break

@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from wholecall import ToolCallDropped
-from wholecall.history import encode_arguments
+from wholecall.history import format_named
 from wholecall.repairing.notices import Exchange, Notices
 from wholecall.repairing.transport.repair import (
     AsyncRepairTransport,
@@ -36,6 +36,8 @@ _WAYS: Final = (
 )
 _DEPTH: Final = 5
 _LIBRARIES: Final = ("httpx", "httpx2")
+# The only argument of a withheld call in messages, as histories name it.
+UNREAD: Final = format_named("anthropic").wrapper
 _END: Final = object()
 _T = TypeVar("_T")
 
@@ -276,7 +278,8 @@ class Told(NamedTuple):
     Attributes:
         id: its own, or a new one where it has none, or where that is taken.
         name: of its tool.
-        arguments: an object that holds the text that arrived; no tool is run with it.
+        arguments: an object that holds the text that arrived under `UNREAD`: not its own, even if it could be read,
+            so that no tool is run with it.
         says: why it was not run, and that it must be sent again.
         reason: the word for why it was withheld.
     """
@@ -310,6 +313,6 @@ def told(dropped: Iterable[ToolCallDropped], taken: Iterable[str] = ()) -> list[
     for drop in dropped:
         id = drop.id if drop.id and drop.id not in ids else f"call_{uuid.uuid4().hex[:24]}"
         ids.add(id)
-        arguments = cast("dict[str, Any]", encode_arguments(drop, "anthropic"))
+        arguments = {UNREAD: drop.raw_arguments}
         found.append(Told(id, drop.name or "", arguments, drop.describe(), drop.reason))
     return found

@@ -1,8 +1,8 @@
 """litellm with whole calls: `completion` and `acompletion` that ask again, and a guardrail for its proxy.
 
-Theory of operation. litellm keeps the clients of all providers in one cache, and makes one of it before the first
-request. The cache here puts the transport under each client that is put into it, next to the provider: after litellm
-has translated a stream, its losses cannot be seen.
+Theory of operation. litellm keeps the clients of most providers in one cache. The cache here puts the transport under
+each client that is put into it, next to the provider: after litellm has translated a stream, its losses cannot be seen.
+A few providers are asked with other clients, which are given to them.
 """
 
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any
 from weakref import WeakValueDictionary
 
 import litellm
 from litellm.caching.llm_caching_handler import LLMClientCache
 from litellm.integrations.custom_guardrail import CustomGuardrail
+from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
 from wholecall.integrations.hearing import Hearing, attempts_of, put_under, told
 from wholecall.repairing.transport.repair import RepairOptions
@@ -46,7 +48,7 @@ def completion(*, attempts: int = 3, **asked: Any) -> Any:
     Raises:
         TypeError, ValueError: as for `RepairTransport`, and where `attempts` is less than 1.
     """
-    asking = _Asking(asked, attempts)
+    asking = _Asking({**_client(asked), **asked}, attempts)
     if asked.get("stream"):
         return _chunks(asking)
     response: Any = None
@@ -179,11 +181,31 @@ async def _nothing() -> AsyncIterator[Any]:
 # Clients.
 
 
+_OWN_CLIENTS = frozenset(
+    {"anthropic", "gemini"}
+)  # providers that litellm asks with a client for each request
+
+
+@cache
+def _handler() -> HTTPHandler:
+    handler = HTTPHandler()
+    put_under(handler)
+    return handler
+
+
+def _client(asked: Mapping[str, Any]) -> dict[str, HTTPHandler]:
+    """Return the client of a request, for providers that would take another one than that of the cache."""
+    _, provider, *_ = litellm.get_llm_provider(
+        model=asked["model"], custom_llm_provider=asked.get("custom_llm_provider")
+    )
+    return {"client": _handler()} if provider in _OWN_CLIENTS else {}
+
+
 class _Clients(LLMClientCache):
     """litellm's cache of clients, which puts the transport under each."""
 
     def set_cache(self, key: str, value: object, *args: Any, **kwargs: Any) -> Any:
-        with suppress(TypeError):  # of Redis, or of nothing at all
+        with suppress(TypeError):  # no client of HTTP
             put_under(value)
         return super().set_cache(key, value, *args, **kwargs)
 
@@ -192,9 +214,14 @@ def _prepare() -> None:
     """Make litellm put its clients into our cache; those that it has made before are left alone."""
     if not isinstance(litellm.in_memory_llm_clients_cache, _Clients):
         litellm.in_memory_llm_clients_cache = _Clients()
-    for client in (litellm.client_session, litellm.aclient_session):
-        if client is not None:
-            put_under(client)
+    known = (
+        litellm.client_session,
+        litellm.aclient_session,
+        litellm.module_level_client,
+        litellm.module_level_aclient,
+    )
+    for client in filter(None, known):
+        put_under(client)
 
 
 # The proxy.

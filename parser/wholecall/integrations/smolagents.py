@@ -73,12 +73,19 @@ class WholeModel(Model):
         """Return a message without calls with those that its text holds.
 
         Raises:
-            ValueError: calls of the message were withheld.
+            ValueError: calls of the message were withheld, or one in its text has no arguments.
         """
         hearing: Hearing | None = getattr(self._here, "hearing", None)
         if hearing is not None and hearing.dropped:
             raise ValueError(_says(hearing))
         parsed: ChatMessage = self._model.parse_tool_calls(message)
+        unread = [
+            call.function.name
+            for call in parsed.tool_calls or ()
+            if not isinstance(call.function.arguments, dict)
+        ]
+        if unread:
+            raise ValueError(f"the call of {unread[0]!r} has no object of arguments. Please call it again.")
         return parsed
 
     def _begin(self) -> Hearing:

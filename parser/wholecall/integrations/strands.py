@@ -14,7 +14,7 @@ from strands.hooks import (
     HookRegistry,
 )
 
-from wholecall.integrations.hearing import Hearing, Told, attempts_of, put_under, told
+from wholecall.integrations.hearing import UNREAD, Hearing, Told, attempts_of, put_under, told
 from wholecall.repairing.transport.repair import RepairOptions
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _in_vain(messages: list[Any]) -> int:
     count = 0
     for asked, answered in zip(messages[-2::-2], messages[::-2], strict=False):
         uses = [part["toolUse"]["input"] for part in asked["content"] if "toolUse" in part]
-        if not uses or any(set(input) != {"INVALID_JSON"} for input in uses):
+        if not uses or any(set(input) != {UNREAD} for input in uses):
             break
         if any(part.get("toolResult", {}).get("status") != "error" for part in answered["content"]):
             break
