@@ -242,17 +242,20 @@ def put_under(model: object) -> None:
         kind = type(model)
         raise TypeError(f"{kind.__module__}.{kind.__qualname__} has no client of httpx or httpx2 to go under")
     for client in found:
-        client._transport = _wrapped(client._transport)  # noqa: SLF001 - as the transport's own clients do it
+        wrap = _over_async if hasattr(client, "aclose") else _over
+        client._transport = wrap(client._transport)  # noqa: SLF001 - as the transport's own clients do it
         client._mounts = {  # noqa: SLF001 - as above
-            pattern: inner and _wrapped(inner)
+            pattern: inner and wrap(inner)
             for pattern, inner in client._mounts.items()  # noqa: SLF001 - as above
         }
 
 
-def _wrapped(inner: Any) -> Any:
-    if isinstance(inner, (_Transport, _AsyncTransport)):
-        return inner
-    return (_AsyncTransport if hasattr(inner, "handle_async_request") else _Transport)(inner)
+def _over(before: Any) -> _Transport:
+    return before if isinstance(before, _Transport) else _Transport(before)
+
+
+def _over_async(before: Any) -> _AsyncTransport:
+    return before if isinstance(before, _AsyncTransport) else _AsyncTransport(before)
 
 
 def _clients(holder: object, depth: int, seen: set[int]) -> Iterator[Any]:
