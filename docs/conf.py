@@ -44,6 +44,11 @@ default_role = "code"  # docstrings write `code` as Markdown does
 
 myst_heading_anchors = 4
 autodoc_member_order = "groupwise"
+# What `wholecall.integrations` imports.
+autodoc_mock_imports = [
+    *("agents", "google", "langchain", "langchain_core", "litellm", "llama_index", "openai"),
+    *("pydantic_ai", "smolagents", "strands"),
+]
 autodoc_preserve_defaults = True  # as the source writes them: `Policy()` and not each of its fields
 autodoc_typehints = "signature"
 python_maximum_signature_line_length = 88
@@ -126,7 +131,7 @@ def _check_complete(_app: Sphinx, env: BuildEnvironment) -> None:
     public = [info.name for info in pkgutil.iter_modules(wholecall.__path__, "wholecall.")]
     for name in ["wholecall", *public]:
         module = import_module(name) if name.rpartition(".")[2] != "__main__" else wholecall
-        for export in () if hasattr(module, "_private") else module.__all__:
+        for export in () if hasattr(module, "_private") else getattr(module, "__all__", ()):
             if not {f"{name}.{export}", f"wholecall.{export}"} & described.keys():
                 _log.warning("the reference lacks %s.%s", name, export)
 

@@ -31,7 +31,7 @@ FLOORS = (
     ("pages",),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 15, 10, 90
+MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 14, 10, 85
 GROUND = frozenset({"errors", "limits", "types", "discreet", "policy", "deltas"})
 # Public modules of which the code is in a room.
 PAGES = frozenset(

@@ -338,6 +338,17 @@ def test_examples_are_programs_with_a_docstring(program: str) -> None:
     assert program == "harbour.py" or f"examples/{program}" in doc or "--app-dir examples" in doc
 
 
+# Of frameworks that need older SDKs, and are not installed here: mypy checks the rest of what they say.
+ELSEWHERE = {
+    "google_adk": "google.adk",
+    **{name: name for name in ("litellm", "llama_index", "smolagents", "strands")},
+}
+MYPY = f"""[mypy]
+[mypy-{",".join(f"{name}.*" for name in ELSEWHERE.values())}]
+ignore_missing_imports = True
+[mypy-wholecall.integrations.*]
+disallow_subclassing_any = False
+"""
 CHECKERS = {
     "mypy": ["-m", "mypy", "--strict", "--python-version", "3.10", "--cache-dir", os.devnull, str(EXAMPLES)],
     "pyright": ["-m", "pyright", "--pythonpath", sys.executable, "-p"],
@@ -349,12 +360,14 @@ def test_examples_are_typed_strictly(checker: str, tmp_path: Path) -> None:
     """Under mypy and pyright, both as strict as they can be, with the SDKs' own types."""
     config = {
         "include": [os.path.relpath(EXAMPLES, tmp_path)],
+        "exclude": [os.path.relpath(EXAMPLES / f"whole_{name}.py", tmp_path) for name in ELSEWHERE],
         "extraPaths": [os.path.relpath(path, tmp_path) for path in (EXAMPLES, PACKAGE.parent)],
         "typeCheckingMode": "strict",
         "pythonVersion": "3.10",
     }
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
-    command = CHECKERS[checker] + ([str(tmp_path)] if checker == "pyright" else [])
+    (tmp_path / "mypy.ini").write_text(MYPY)
+    command = CHECKERS[checker] + ([str(tmp_path)] if checker == "pyright" else ["--config-file", "mypy.ini"])
     # An installed package is found by itself, and mypy wants no site-packages in its path.
     beside = [] if "site-packages" in PACKAGE.parts else [PACKAGE.parent]
     path = os.pathsep.join(map(str, (EXAMPLES, *beside)))

@@ -35,3 +35,13 @@ def test_what_a_client_is_told_to_have_run(program: str, client: str, tmp_path: 
     assert TOLD[program, client] == {
         wire: told for wire, told in verdicts(found).items() if wire in TOLD[program, client]
     }
+
+
+def test_frameworks_with_their_integrations_are_right(tmp_path: Path) -> None:
+    """With wholecall's integration a framework runs whole calls, and a call that was cut is told to the model."""
+    names = ("litellm", "strands", "smolagents", "llama-index")
+    found = graded(
+        small_suite(tmp_path), "wholecall_integrations.py", *(f"{name}+wholecall" for name in names)
+    )
+
+    assert [PASSED] * 6 == [told for client in found for told in verdicts([client]).values()]

@@ -37,10 +37,10 @@ def served(run: Run, name: str, schema: dict[str, Any]) -> StructuredTool:
     return StructuredTool(name=name, description="A tool.", args_schema=schema, func=tell)
 
 
-def read(run: Run) -> None:
-    """Let the agent answer the question."""
+def read(run: Run, **given: Any) -> None:
+    """Let the agent answer the question; it is made with what else is given."""
     tools = [served(run, tool["name"], tool["schema"]) for tool in run.tools]
-    agent: Any = create_agent(model(run), tools)
+    agent: Any = create_agent(model(run), tools, **given)
     asked = {"messages": [{"role": "user", "content": QUESTION}]}
     config = {"recursion_limit": 8}
     if not run.stream:

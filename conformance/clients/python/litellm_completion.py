@@ -39,10 +39,10 @@ def asked(run: Run, model: str) -> dict[str, Any]:
     }
 
 
-def completion(run: Run) -> None:
+def completion(run: Run, complete: Any = litellm.completion) -> None:
     """Take the calls of the message that `stream_chunk_builder` makes."""
     ask = asked(run, f"{PROVIDERS[run.wire]}/m")
-    given: Any = litellm.completion(**ask, messages=MESSAGES, tools=chat_tools(run))
+    given: Any = complete(**ask, messages=MESSAGES, tools=chat_tools(run))
     whole: Any = litellm.stream_chunk_builder(list(given), messages=MESSAGES) if run.stream else given
     if whole is None:
         return

@@ -6,6 +6,7 @@ A result that is marked as an error counts as refused: the agent knows no such t
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
@@ -27,14 +28,14 @@ class Known(ToolMetadata):
         return self._given
 
 
-async def ask(run: Run) -> None:
-    """Let the agent answer the question."""
+async def ask(run: Run, made: Callable[..., Any]) -> None:
+    """Let an agent of a class answer the question."""
     # It needs a model's name that it knows.
     model = OpenAI("gpt-4o", api_key=KEY, api_base=run.url, max_retries=0, timeout=run.timeout)
     tools: Any = [
         FunctionTool(lambda **_arguments: "served", Known(tool["name"], tool["schema"])) for tool in run.tools
     ]
-    agent = FunctionAgent(tools=tools, llm=model, streaming=run.stream, timeout=run.timeout)
+    agent = made(tools=tools, llm=model, streaming=run.stream, timeout=run.timeout)
     handler = agent.run(QUESTION, max_iterations=3)
     async for event in handler.stream_events():
         if isinstance(event, ToolCallResult) and event.tool_output.is_error:
@@ -44,9 +45,9 @@ async def ask(run: Run) -> None:
     await handler
 
 
-def read(run: Run) -> None:
+def read(run: Run, made: Callable[..., Any] = FunctionAgent) -> None:
     """Ask once."""
-    asyncio.run(ask(run))
+    asyncio.run(ask(run, made))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import agents
@@ -31,8 +32,8 @@ async def served(run: Run, called: str, context: Any, text: str) -> str:
     return "served"
 
 
-async def ask(run: Run) -> None:
-    """Let the agent answer the question."""
+async def ask(run: Run, wrap: Callable[[Any], Any]) -> None:
+    """Let the agent answer the question, with a wrapped model."""
     tools = [
         agents.FunctionTool(
             tool["name"],
@@ -46,7 +47,7 @@ async def ask(run: Run) -> None:
     given: Any = {"api_key": KEY, "base_url": run.url, "max_retries": 0, "timeout": run.timeout}
     made = agents.OpenAIResponsesModel if run.wire == RESPONSES else agents.OpenAIChatCompletionsModel
     async with AsyncOpenAI(**given) as client:
-        agent = agents.Agent(name="harbour", model=made("m", client), tools=tools)
+        agent = agents.Agent(name="harbour", model=wrap(made("m", client)), tools=tools)
         if not run.stream:
             await agents.Runner.run(agent, QUESTION, max_turns=3)
             return
@@ -55,9 +56,9 @@ async def ask(run: Run) -> None:
             pass
 
 
-def read(run: Run) -> None:
+def read(run: Run, wrap: Callable[[Any], Any] = lambda model: model) -> None:
     """Ask once."""
-    asyncio.run(ask(run))
+    asyncio.run(ask(run, wrap))
 
 
 if __name__ == "__main__":

@@ -46,15 +46,15 @@ async def listen(_context: Any, events: Any) -> None:
         pass
 
 
-async def ask(run: Run) -> None:
-    """Let the agent answer the question."""
+async def ask(run: Run, **given: Any) -> None:
+    """Let the agent answer the question; it is made with what else is given."""
     tools = [
         Tool.from_schema(functools.partial(served, run, name), name, "A tool.", schema, takes_ctx=True)
         for name, schema in ((tool["name"], tool["schema"]) for tool in run.tools)
     ]
     with capture_run_messages() as messages:
         try:
-            await Agent(model(run), tools=tools).run(
+            await Agent(model(run), tools=tools, **given).run(
                 QUESTION, event_stream_handler=listen if run.stream else None
             )
         finally:
@@ -70,9 +70,9 @@ def tell_refused(run: Run, messages: list[Any]) -> None:
             run.refuse(part.tool_call_id, name, str(part.content))
 
 
-def read(run: Run) -> None:
+def read(run: Run, **given: Any) -> None:
     """Ask once."""
-    asyncio.run(ask(run))
+    asyncio.run(ask(run, **given))
 
 
 def clients() -> list[Client]:

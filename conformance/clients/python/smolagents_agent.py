@@ -6,6 +6,7 @@ that do not fit) goes to the model, so the calls that did not run count as refus
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from smolagents import AgentGenerationError, OpenAIModel, Tool, ToolCallingAgent
@@ -43,10 +44,10 @@ class Served(Tool):
         return "served"
 
 
-def read(run: Run) -> None:
-    """Let the agent make one step."""
+def read(run: Run, wrap: Callable[[Any], Any] = lambda model: model) -> None:
+    """Let the agent make one step, with a wrapped model."""
     options = {"max_retries": 0, "timeout": run.timeout}
-    model = OpenAIModel(model_id="m", api_base=run.url, api_key=KEY, client_kwargs=options)
+    model = wrap(OpenAIModel(model_id="m", api_base=run.url, api_key=KEY, client_kwargs=options))
     tools: list[Tool] = [Served(run, tool["name"], tool["schema"]) for tool in run.tools]
     agent = ToolCallingAgent(
         tools=tools, model=model, stream_outputs=run.stream, verbosity_level=LogLevel.OFF

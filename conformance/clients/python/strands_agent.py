@@ -37,10 +37,10 @@ def tool(run: Run, name: str, schema: dict[str, Any]) -> Any:
     return PythonAgentTool(name, spec, served)
 
 
-def read(run: Run) -> None:
-    """Let the agent answer the question."""
+def read(run: Run, **given: Any) -> None:
+    """Let the agent answer the question; it is made with what else is given."""
     tools: Any = [tool(run, known["name"], known["schema"]) for known in run.tools]
-    agent = Agent(model=model(run), tools=tools, callback_handler=None, retry_strategy=None)
+    agent = Agent(model=model(run), tools=tools, callback_handler=None, retry_strategy=None, **given)
     try:
         agent(QUESTION)
     finally:

@@ -86,10 +86,15 @@ class RepairTransport:
         refuse_coroutines(options)
         self._http = library_of(inner, library)
         self._inner = _inner(inner, self._http, "HTTPTransport", options)
-        self._options = _checked(options)
+        self._options = checked(options)
 
     def __repr__(self) -> str:
         return f"<RepairTransport {self._inner!r}>"
+
+    @property
+    def inner(self) -> Any:
+        """The transport that does the work."""
+        return self._inner
 
     def _notices(self, request: Any, exchange: Exchange) -> Notices:
         return Notices({**self._options, "legacy": _legacy(self._http, request)}, exchange)
@@ -140,10 +145,15 @@ class AsyncRepairTransport:
     ) -> None:
         self._http = library_of(inner, library)
         self._inner = _inner(inner, self._http, "AsyncHTTPTransport", options)
-        self._options = _checked(options)
+        self._options = checked(options)
 
     def __repr__(self) -> str:
         return f"<AsyncRepairTransport {self._inner!r}>"
+
+    @property
+    def inner(self) -> Any:
+        """The transport that does the work."""
+        return self._inner
 
     def _notices(self, request: Any, exchange: Exchange) -> Notices:
         return Notices({**self._options, "legacy": _legacy(self._http, request)}, exchange)
@@ -203,7 +213,7 @@ def _inner(inner: Any, http: Any, kind: str, options: RepairOptions) -> Any:
     return inner
 
 
-def _checked(options: RepairOptions) -> RepairOptions:
+def checked(options: RepairOptions) -> RepairOptions:
     """Return the options; invalid ones are refused here, not in the middle of a request.
 
     The tools are read here, once for all streams.
