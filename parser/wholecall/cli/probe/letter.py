@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from wholecall.cli.probe.evidence import answered, command, excerpt
-from wholecall.cli.probe.text import head, held
+from wholecall.cli.probe.text import breaks, head, held
 from wholecall.cli.show import printable
 from wholecall.grading.probe.exchange import Exchange, Finding
 from wholecall.grading.probe.results import Report
@@ -40,6 +40,9 @@ def _fault(finding: Finding, report: Report, exchanges: Mapping[str, Exchange], 
     if source:
         yield ""
         yield f"Where it is written: {source}"
+    if finding.clients:
+        yield ""
+        yield f"It {breaks(finding, len(finding.clients))}."
     place = next((one for one in finding.evidence if one.file in exchanges), None)
     if place is None:
         return

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from wholecall import __version__
 from wholecall.cli import pages
 from wholecall.cli.probe.evidence import answered, command, excerpt
-from wholecall.cli.probe.text import caveat, compared_said, head, held, rate_said
+from wholecall.cli.probe.text import breaks, caveat, client_said, compared_said, head, held, rate_said
 from wholecall.cli.report.page import element, safe
 from wholecall.cli.show import counted, printable
 from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding
@@ -94,7 +94,19 @@ def _finding(finding: Finding, report: Report, exchanges: Mapping[str, Exchange]
     places = "".join(_place(one, exchanges[one.file], report.about.endpoint) for one in shown)
     files = ", ".join(one.file for one in finding.evidence)
     rest = element("p", f"Files: {safe(files)}", class_="note dim") if files else ""
-    return element("article", element("h3", title) + _paragraph(finding.says + quirks) + places + rest)
+    about = _paragraph(finding.says + quirks) + _breaks(finding)
+    return element("article", element("h3", title) + about + places + rest)
+
+
+def _breaks(finding: Finding) -> str:
+    """Return the clients that fail on a fault, folded where there are several."""
+    told = breaks(finding, 0)
+    if not finding.clients:
+        return _paragraph(f"In the published results it {told}.") if told else ""
+    head, _, _ = told.partition(":")
+    return element(
+        "details", element("summary", safe(head)) + _list([client_said(one) for one in finding.clients])
+    )
 
 
 def _place(place: Evidence, exchange: Exchange, url: str) -> str:

@@ -237,7 +237,7 @@ def _cancel_at_interrupt(loop: asyncio.AbstractEventLoop) -> None:
     """Let Ctrl-C cancel the task that runs, as CPython does from 3.11 on, rather than raise wherever the program is."""
     task = asyncio.current_task()
     assert task is not None
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows, or in a thread
+    with suppress(RuntimeError, ValueError):  # on Windows, or in a thread
         loop.add_signal_handler(signal.SIGINT, task.cancel)
 
 
