@@ -26,7 +26,7 @@ from wholecall.grading.conform.own import OwnClient
 from wholecall.grading.conform.protocol import Adapter, AdapterFailed, Client, Program
 from wholecall.grading.conform.results import ALL, Results, Run, Score
 from wholecall.grading.conform.running import Runner, Settings, plan, writes_of
-from wholecall.grading.conform.seeds import reseeded
+from wholecall.grading.conform.seeds import THINGS, reseeded, reseeding
 from wholecall.grading.conform.serving import HandServer
 from wholecall.grading.conform.writes import pieces
 
@@ -108,7 +108,10 @@ def _add_run(parts: Any) -> None:
         help="a client of the adapter; may be given again",
     )
     command.add_argument(
-        "--seed", type=_whole, metavar="N", help="other names, ids and cuts, drawn by a seed"
+        "--seed",
+        type=_whole,
+        metavar="N",
+        help="other names, ids, argument values and cuts,\ndrawn by a seed",
     )
     text = "frame, byte, whole, a number of bytes, seed:N, or all that a\ncase names (the first, and in core byte, too)"
     command.add_argument("--write", metavar="HOW", help=f"how the bytes are written: {text}")
@@ -330,14 +333,11 @@ def _serve(options: argparse.Namespace) -> int:
 @_or_wrong
 def _run(options: argparse.Namespace) -> int:
     suite, cases = _chosen(options)
-    unchanged = None
-    if options.seed is not None:
-        others = [reseeded(case, options.seed) for case in cases]
-        unchanged = sum(case is other for case, other in zip(cases, others, strict=True))
-        cases = others
+    cases, unchanged, kept = (cases, None, None) if options.seed is None else _reseeded(cases, options.seed)
     settings = Settings(
         seed=options.seed,
         unchanged=unchanged,
+        kept=kept,
         write=options.write,
         blind=options.blind,
         timeout=options.timeout,
@@ -353,6 +353,14 @@ def _run(options: argparse.Namespace) -> int:
     if not is_whole:
         return _INTERRUPTED
     return output.OK if found.is_good else output.FOUND
+
+
+def _reseeded(cases: list[Case], seed: int) -> tuple[list[Case], int, dict[str, int]]:
+    """Return cases under other names, how many stayed as they are, and of each thing in how many it stayed."""
+    others = [reseeding(case, seed) for case in cases]
+    unchanged = sum(case is other.case for case, other in zip(cases, others, strict=True))
+    kept = {thing: sum(thing in other.kept for other in others) for thing in THINGS}
+    return [other.case for other in others], unchanged, kept
 
 
 def _adapter(options: argparse.Namespace) -> Callable[[], Adapter]:
@@ -422,8 +430,11 @@ def _print(found: Results) -> None:
             for n, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         output.write("  ".join(cells).rstrip() + "\n")
-    if found.unchanged:
-        output.write(f"{show.counted(found.unchanged, 'case')} kept names and ids under the seed.\n")
+    if found.kept is not None:
+        kept = ", ".join(f"{thing} of {count:,}" for thing, count in found.kept.items())
+        output.write(
+            f"Under the seed {show.counted(found.unchanged or 0, 'case')} stayed unchanged; kept: {kept}.\n"
+        )
     if not found.complete:
         output.write("It was interrupted: these are the runs until then.\n")
 

@@ -47,7 +47,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         seed: the seed of the cases, which were renamed with it; None without.
         write: a way of writing for all cases, `all` for each that a case names, None for the first of each case and,
             in the level core, for the bytewise one too.
-        unchanged: how many cases a seed could not rename; None without one.
+        unchanged: how many cases a seed could not change at all; None without one.
+        kept: in how many cases a seed could not change names, ids, values; None without one.
         blind: whether clients are not told the names of cases.
         timeout: seconds that a client has for a case.
         jobs: how many workers there are.
@@ -55,6 +56,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     seed: Optional[int] = None
     unchanged: Optional[int] = None
+    kept: Optional[dict[str, int]] = None
     write: Optional[str] = None
     blind: bool = False
     timeout: float = 20.0
@@ -215,6 +217,7 @@ class Runner:
             data=self._suite.version,
             seed=self._settings.seed,
             unchanged=self._settings.unchanged,
+            kept=self._settings.kept,
             write=self._settings.write,
             blind=self._settings.blind,
             runner={"name": "wholecall", "version": wholecall.__version__},
