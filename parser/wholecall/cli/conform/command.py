@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from wholecall.cli import output, show
 from wholecall.cli.conform import page
@@ -25,7 +28,7 @@ from wholecall.grading.conform.cases import LEVELS, WIRES, BadSuite, Case, Suite
 from wholecall.grading.conform.own import OwnClient
 from wholecall.grading.conform.protocol import Adapter, AdapterFailed, Client, Program
 from wholecall.grading.conform.results import ALL, Results, Run, Score
-from wholecall.grading.conform.running import Runner, Settings, plan, writes_of
+from wholecall.grading.conform.running import Job, Reading, Runner, Settings, plan, readings, writes_of
 from wholecall.grading.conform.seeds import THINGS, reseeded, reseeding
 from wholecall.grading.conform.serving import HandServer
 from wholecall.grading.conform.writes import pieces
@@ -61,6 +64,7 @@ examples:
   wholecall conform run --only 'responses/*' --write byte -- node adapter.mjs
   wholecall conform run --seed 7 --jobs 2 --html out.html --junit out.xml --badge out.svg -- python adapter.py
   wholecall conform run --client openai --blind -- python adapter.py
+  wholecall conform run --reader 'python openai_sdk.py' -- python gateway.py
 
 exit status:
   0    no run was unsafe, and every run of the level core passed
@@ -106,6 +110,13 @@ def _add_run(parts: Any) -> None:
         default=[],
         metavar="NAME",
         help="a client of the adapter; may be given again",
+    )
+    command.add_argument(
+        "--reader",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="an adapter whose clients read the gateway, too, as clients\nof their own; may be given again",
     )
     command.add_argument(
         "--seed",
@@ -345,8 +356,11 @@ def _run(options: argparse.Namespace) -> int:
     )
     for write in writes_of(cases[0], settings):
         pieces(cases[0], write)  # a wrong way of writing is told before anything runs
-    adapter = _adapter(options)
-    found, is_whole = _measured(Runner(suite, adapter, settings), _clients(adapter, options), cases, settings)
+    adapter, readers = _adapter(options), [_program(shlex.split(text), options) for text in options.reader]
+    clients = _clients(adapter, options)
+    pairs = _readings(clients, readers)
+    runner = Runner(suite, adapter, settings, readers)
+    found, is_whole = _measured(runner, clients, plan(clients, cases, settings, pairs), pairs)
     _print(found)
     if not _write_reports(found, options):
         return output.UNREADABLE
@@ -366,16 +380,35 @@ def _reseeded(cases: list[Case], seed: int) -> tuple[list[Case], int, dict[str, 
 def _adapter(options: argparse.Namespace) -> Callable[[], Adapter]:
     if not options.program:
         return OwnClient
-    return lambda: Program(options.program, quiet=options.quiet)
+    return _program(options.program, options)
+
+
+def _program(command: list[str], options: argparse.Namespace) -> Callable[[], Adapter]:
+    return lambda: Program(command, quiet=options.quiet)
+
+
+def _readings(clients: Sequence[Client], readers: Sequence[Callable[[], Adapter]]) -> list[Reading]:
+    """Return the gateways with each client that is to read them."""
+    if not readers:
+        return []
+    found = readings(clients, [_greeted(reader) for reader in readers])
+    if not found:
+        raise BadSuite("--reader goes with a gateway, and with an adapter that has a client in the mode http")
+    return found
+
+
+def _greeted(adapter: Callable[[], Adapter]) -> list[Client]:
+    """Return the clients of an adapter."""
+    first = adapter()
+    try:
+        return first.hello()
+    finally:
+        first.close()
 
 
 def _clients(adapter: Callable[[], Adapter], options: argparse.Namespace) -> list[Client]:
     """Return the clients that are to be run."""
-    first = adapter()
-    try:
-        clients = first.hello()
-    finally:
-        first.close()
+    clients = _greeted(adapter)
     known = {client.name for client in clients}
     if missing := set(options.client) - known:
         raise BadSuite(
@@ -385,10 +418,9 @@ def _clients(adapter: Callable[[], Adapter], options: argparse.Namespace) -> lis
 
 
 def _measured(
-    runner: Runner, clients: Sequence[Client], cases: Sequence[Case], settings: Settings
+    runner: Runner, clients: Sequence[Client], jobs: Sequence[Job], pairs: Sequence[Reading]
 ) -> tuple[Results, bool]:
     """Return what was measured, and whether that is everything."""
-    jobs = plan(clients, cases, settings)
     if not jobs:
         raise BadSuite("no client reads a wire of the chosen cases")
     unsafe = done = 0
@@ -403,8 +435,14 @@ def _measured(
                 )
         except KeyboardInterrupt:
             running.close()
-    wires = {case.wire for case in cases}
-    found = runner.results([client for client in clients if client.wire in wires], len(jobs))
+    asked = {id(job.client) for job in jobs}
+    all_of = [*clients, *(pair.client for pair in pairs)]
+    found = runner.results([client for client in all_of if id(client) in asked], len(jobs))
+    heard = {pair.client.name for pair in pairs}
+    kept = [client for client in found.clients if client.name not in heard or client.scores[ALL].run]
+    found = msgspec.structs.replace(
+        found, clients=tuple(kept)
+    )  # without readers of wires that no gateway speaks
     return found, found.complete
 
 
