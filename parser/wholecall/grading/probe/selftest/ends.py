@@ -11,7 +11,7 @@ from wholecall.calls.parse import parse_arguments
 from wholecall.discreet import compact
 from wholecall.grading.probe.reading.model import member, objects
 from wholecall.grading.probe.selftest.chat import body as whole_body
-from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply
+from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply, each, stages
 from wholecall.grading.probe.selftest.script import Script, cut_up
 
 _JSON = {"content-type": "application/json"}
@@ -105,13 +105,7 @@ def _reasons(word: Callable[[str], str | None]) -> dict[str, Any]:
             if choice.get("finish_reason"):
                 choice["finish_reason"] = word(choice["finish_reason"])
 
-    def frames(values: Frames, random: Random) -> Frames:
-        for value in values:
-            if isinstance(value, dict):
-                body(value, random)
-        return values
-
-    return {"frames": frames, "body": body}
+    return stages(body)
 
 
 def _reason_twice(values: Frames, _random: Random) -> Frames:
@@ -140,18 +134,6 @@ def _new_answer(values: Frames, random: Random) -> Frames:
         if isinstance(value, dict):
             value["id"] = f"chatcmpl-{number}{random.randrange(1000)}"
     return values
-
-
-def _members(change: Callable[[Payload], None]) -> dict[str, Any]:
-    """Return the stages that change each chunk and body."""
-
-    def frames(values: Frames, _random: Random) -> Frames:
-        for value in values:
-            if isinstance(value, dict):
-                change(value)
-        return values
-
-    return {"frames": frames, "body": lambda value, _random: change(value)}
 
 
 def _no_created(value: Payload) -> None:
@@ -314,12 +296,12 @@ FAULTS = (
     Fault(id="fails", rule="errors.server-error", says="a wrong history is answered with 500", reply=fails),
     Fault(id="bodiless", rule="errors.body", says="a refusal has no error body", reply=bodiless),
     Fault(id="refuses-history", rule="history.refused", says="results are refused", reply=refuses_history),
-    Fault(id="no-usage", rule="usage.missing", says="there are no counts", **_members(_no_counts)),
-    Fault(id="zero-usage", rule="usage.zero", says="counts are zero", **_members(_zero_counts)),
-    Fault(id="wrong-sum", rule="usage.sum", says="the total is no sum", **_members(_wrong_sum)),
+    Fault(id="no-usage", rule="usage.missing", says="there are no counts", **each(_no_counts)),
+    Fault(id="zero-usage", rule="usage.zero", says="counts are zero", **each(_zero_counts)),
+    Fault(id="wrong-sum", rule="usage.sum", says="the total is no sum", **each(_wrong_sum)),
     Fault(id="usage-everywhere", rule="usage.twice", says="each chunk has counts", frames=_all_counts),
-    Fault(id="no-created", rule="schema.missing", says="created is missing", **_members(_no_created)),
-    Fault(id="text-created", rule="schema.type", says="created is a text", **_members(_text_created)),
-    Fault(id="other-object", rule="schema.word", says="object is another word", **_members(_other_object)),
+    Fault(id="no-created", rule="schema.missing", says="created is missing", **each(_no_created)),
+    Fault(id="text-created", rule="schema.type", says="created is a text", **each(_text_created)),
+    Fault(id="other-object", rule="schema.word", says="object is another word", **each(_other_object)),
     Fault(id="no-role", rule="schema.role", says="the role is missing", frames=_no_role),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 from wholecall.calls.parse import json_state
 from wholecall.grading.probe.reading.model import member, objects
-from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload
+from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, stages
 from wholecall.grading.probe.selftest.script import Script, token
 
 Change = Callable[[Payload, Random], None]
@@ -36,13 +36,7 @@ def _each(change: Change, *, heads: bool = True) -> dict[str, Any]:
             if is_head(entry) or not heads:
                 change(entry, random)
 
-    def frames(values: Frames, random: Random) -> Frames:
-        for value in values:
-            if isinstance(value, dict):
-                body(value, random)
-        return values
-
-    return {"frames": frames, "body": body}
+    return stages(body)
 
 
 def _streamed(change: Callable[[list[Payload], Random], None]) -> Callable[[Frames, Random], Frames]:
