@@ -47,7 +47,12 @@ def _fault(finding: Finding, report: Report, exchanges: Mapping[str, Exchange], 
     if place is None:
         return
     exchange = exchanges[place.file]
-    yield from ("", "The request:", "", *_fenced(command(exchange, report.about.endpoint), "sh"))
+    yield from (
+        "",
+        "The request:",
+        "",
+        *_fenced(command(exchange, report.about.endpoint, report.about.model), "sh"),
+    )
     where = f", event {place.frame}" if place.frame else ""
     yield from ("", f"The answer ({answered(exchange)}){where}:", "", *_fenced(excerpt(exchange, place)))
 

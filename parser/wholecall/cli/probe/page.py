@@ -12,7 +12,7 @@ from wholecall.cli.probe.evidence import answered, command, excerpt
 from wholecall.cli.probe.text import breaks, caveat, client_said, compared_said, head, held, rate_said
 from wholecall.cli.show import counted, printable
 from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding
-from wholecall.grading.probe.results import Report
+from wholecall.grading.probe.results import About, Report
 
 _MOST_FRAMES = 2  # shown of a finding
 
@@ -67,7 +67,7 @@ def _finding(finding: Finding, report: Report, exchanges: Mapping[str, Exchange]
     )
     quirks = f" Quirks: {', '.join(map(str, finding.quirks))}." if finding.quirks else ""
     shown = [one for one in finding.evidence if one.file in exchanges][:_MOST_FRAMES]
-    places = "".join(_place(one, exchanges[one.file], report.about.endpoint) for one in shown)
+    places = "".join(_place(one, exchanges[one.file], report.about) for one in shown)
     files = ", ".join(one.file for one in finding.evidence)
     rest = element("p", f"Files: {safe(files)}", class_="note dim") if files else ""
     about = _paragraph(finding.says + quirks) + _breaks(finding)
@@ -85,11 +85,13 @@ def _breaks(finding: Finding) -> str:
     )
 
 
-def _place(place: Evidence, exchange: Exchange, url: str) -> str:
+def _place(place: Evidence, exchange: Exchange, about: About) -> str:
     where = f", event {place.frame}" if place.frame else ""
     inner = element("summary", safe(f"{place.file}{where}: {answered(exchange)}"))
     inner += element("pre", "\n".join(map(safe, excerpt(exchange, place).split("\n"))))
-    inner += element("p", "The request:", class_="dim") + element("pre", safe(command(exchange, url)))
+    inner += element("p", "The request:", class_="dim") + element(
+        "pre", safe(command(exchange, about.endpoint, about.model))
+    )
     return element("details", inner)
 
 

@@ -16,8 +16,8 @@ import msgspec
 from wholecall.errors import BadRecording
 from wholecall.recordings.model import Chunk, Recording, Request
 
-Wire = Literal["chat-completions", "responses", "anthropic"]
-WIRES: tuple[Wire, ...] = ("chat-completions", "responses", "anthropic")
+Wire = Literal["chat-completions", "responses", "anthropic", "gemini"]
+WIRES: tuple[Wire, ...] = ("chat-completions", "responses", "anthropic", "gemini")
 Severity = Literal["critical", "major", "minor", "note"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor", "note")  # worst first
 FindingKind = Literal["wire", "model", "open"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from wholecall.calls.parse import parse_arguments
 from wholecall.discreet import compact
+from wholecall.grading.probe.asked import choice_in, history_in
 from wholecall.grading.probe.reading.model import member, objects
 from wholecall.grading.probe.selftest.chat import body as whole_body
 from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply, each, stages
@@ -71,11 +72,13 @@ def leaked_bare(script: Script, _random: Random) -> None:
         script.calls, script.ended = [], "stop"
 
 
-def _thinks(script: Script, _random: Random) -> None:
+def thinks(script: Script, _random: Random) -> None:
+    """Write thoughts into the text."""
     script.texts = ["<think>", "The user wants something.", "</think>", *script.texts]
 
 
-def _marked(script: Script, _random: Random) -> None:
+def marked(script: Script, _random: Random) -> None:
+    """Write a marker into the text."""
     if not script.calls:
         script.texts = [*script.texts, "<|im_end|>"]
 
@@ -86,9 +89,9 @@ def without_calls_in_bodies(script: Script, _random: Random) -> None:
         script.calls, script.texts, script.ended = [], ["I did it."], "stop"
 
 
-def _no_calls(script: Script, _random: Random) -> None:
-    choice = script.request.get("tool_choice")
-    if choice == "required" or isinstance(choice, dict):
+def no_calls(script: Script, _random: Random) -> None:
+    """Say something where a call was required."""
+    if choice_in(script.request).kind in {"required", "named"}:
         script.calls, script.texts, script.ended = [], ["I did it."], "stop"
 
 
@@ -216,7 +219,8 @@ def no_content_type(_script: Script, reply: Reply) -> Reply | None:
     return reply._replace(headers={"content-type": "text/plain"}) if reply.status == 200 else None
 
 
-def _error_as_200(script: Script, reply: Reply) -> Reply | None:
+def error_as_200(script: Script, reply: Reply) -> Reply | None:
+    """Send an error with the status of an answer."""
     error = b'{"error": {"message": "The model is overloaded.", "type": "server_error", "code": 500}}'
     return Reply(200, dict(_JSON), (error,)) if script.ended == "stop" and reply.status == 200 else None
 
@@ -252,7 +256,11 @@ def _ignores_streams(script: Script, reply: Reply) -> Reply | None:
 
 def refuses_history(script: Script, reply: Reply) -> Reply | None:
     """Refuse results of calls."""
-    has_results = any(each.get("role") == "tool" for each in objects(script.request.get("messages")))
+    history = objects(history_in(script.request))
+    has_results = any(
+        each.get("role") == "tool" or any("functionResponse" in part for part in objects(each.get("parts")))
+        for each in history
+    )
     error = b'{"error": {"message": "Unexpected role.", "type": "invalid_request_error"}}'
     return Reply(400, dict(_JSON), (error,)) if has_results and reply.status == 200 else None
 
@@ -285,13 +293,13 @@ FAULTS = (
     Fault(id="stream-ignored", rule="frame.stream-ignored", says="a body comes for a stream", reply=_ignores_streams),
     Fault(id="leaked", rule="leaks.call-in-text", says="the call stands in the text", script=leaked),
     Fault(id="leaked-bare", rule="leaks.call-in-text", says="the call stands in the text as JSON", script=leaked_bare),
-    Fault(id="think-tag", rule="leaks.think-tag", says="thoughts stand in the text", script=_thinks),
-    Fault(id="text-marker", rule="leaks.marker", says="a marker stands in the text", script=_marked),
+    Fault(id="think-tag", rule="leaks.think-tag", says="thoughts stand in the text", script=thinks),
+    Fault(id="text-marker", rule="leaks.marker", says="a marker stands in the text", script=marked),
     Fault(id="plain-differs", rule="same.calls", says="bodies never have calls", script=without_calls_in_bodies),
-    Fault(id="no-required", rule="choice.required-ignored", says="required is ignored", script=_no_calls),
-    Fault(id="no-named", rule="choice.named-ignored", says="a named tool is ignored", script=_no_calls),
+    Fault(id="no-required", rule="choice.required-ignored", says="required is ignored", script=no_calls),
+    Fault(id="no-named", rule="choice.named-ignored", says="a named tool is ignored", script=no_calls),
     Fault(id="parallel", rule="choice.parallel-ignored", says="parallel_tool_calls is ignored", script=_all_calls),
-    Fault(id="error-as-200", rule="errors.as-200", says="an error has the status 200", reply=_error_as_200),
+    Fault(id="error-as-200", rule="errors.as-200", says="an error has the status 200", reply=error_as_200),
     Fault(id="accepts", rule="errors.accepted", says="a wrong history is accepted", reply=_accepts),
     Fault(id="fails", rule="errors.server-error", says="a wrong history is answered with 500", reply=fails),
     Fault(id="bodiless", rule="errors.body", says="a refusal has no error body", reply=bodiless),
