@@ -8,6 +8,7 @@ from wholecall.grading.probe.exchange import (
     Evidence,
     Exchange,
     Finding,
+    TriedClient,
     exchange_of,
     recording_of,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "Finding",
     "Judgement",
     "ModelRate",
+    "TriedClient",
     "exchange_of",
     "grade",
     "judge",

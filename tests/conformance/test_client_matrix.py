@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.support import client_matrix, client_results, conformance_matrix
+from tests.support import breaking, client_matrix, client_results, conformance_matrix
 from wholecall.grading.conform.results import ALL, Graded, Score, load
 
 SUITE = client_results.SUITE
@@ -48,6 +48,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (client_results, "FOLDER", tmp_path),
         (conformance_matrix, "RESULTS", tmp_path),
         (conformance_matrix, "PAGE", page),
+        (breaking, "PATH", tmp_path / "breaking"),
     ):
         monkeypatch.setattr(module, name, value)
     broken = SUITE / "clients/broken"

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tests.support import client_results, conformance_matrix
+from tests.support import breaking, client_results, conformance_matrix
 from wholecall.grading.conform.results import ALL, Graded, load
 
 CLIENTS = client_results.SUITE / "clients"
@@ -89,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         client_results.write(reports)
         now = unsafe(client for report in reports for client in load(report).clients)
     conformance_matrix.main()
+    breaking.main()
     worse = [key for key, count in now.items() if count > before.get(key, count)]
     for name, wire in worse:
         sys.stderr.write(f"{name}, {wire}: {now[name, wire]} unsafe runs, before {before[name, wire]}\n")

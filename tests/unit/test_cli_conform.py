@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.hygiene.source_tree import PROJECT
 from tests.support.conform_suite import adapter_of, small_suite, write_case
 from wholecall.cli import main
 from wholecall.grading import badge, junit
@@ -85,6 +87,32 @@ def test_reports_are_written(capsys: pytest.CaptureFixture[str], suite: Path) ->
     assert "chat-completions/cut" in page
     assert ("4", "3") == (tree.attrib["tests"], tree.attrib["failures"])
     assert "tool calls: core 0 % · unsafe 0 of 4" in (suite / "o.svg").read_text("utf-8")
+
+
+READER = f"{sys.executable} {PROJECT / 'conformance/clients/outsider/adapter.py'}"
+
+
+def test_a_reader_of_a_gateway_has_results_of_its_own(
+    capsys: pytest.CaptureFixture[str], suite: Path
+) -> None:
+    """The gateway is there as wholecall reads it, and as each client of the reader's does."""
+    gateway = adapter_of(suite, "return {'gateway': asked['url']}", mode="gateway")
+    code, out, _ = run(capsys, "run", "--reader", READER, "--report", "o.json", "--", *gateway)
+    results = json.loads((suite / "o.json").read_text("utf-8"))
+
+    assert 0 == code
+    assert [("small", "gateway"), ("outsider+small", "gateway")] == [
+        (client["name"], client["mode"]) for client in results["clients"]
+    ]
+    assert "outsider+small 1" in out
+
+
+def test_a_reader_needs_a_gateway(capsys: pytest.CaptureFixture[str], suite: Path) -> None:
+    """Where no client is a gateway, a reader is a mistake of the command line."""
+    code, _, err = run(capsys, "run", "--reader", READER, "--", *adapter_of(suite, "return said()"))
+
+    assert 2 == code
+    assert "--reader goes with a gateway" in err
 
 
 def test_a_page_shows_what_clients_said_as_text(capsys: pytest.CaptureFixture[str], suite: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 from pathlib import Path
@@ -302,6 +303,27 @@ class TestForms:
         assert '-H "authorization: Bearer $KEY"' in letter
         assert "the tide is out" in letter
         assert "canary" not in letter
+
+    def test_each_form_names_the_clients_that_a_fault_breaks(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Text, JSON, page and letter have the clients whose published results fail on the same fault."""
+
+        def indices(got: Got, _number: int) -> Answered:
+            answer = good(got)
+            pieces = tuple(
+                re.sub(rb'"index": 0, (?="func)|, "index": 0(?=})', b"", one) for one in answer.pieces
+            )
+            return answer._replace(pieces=pieces)
+
+        _, report = run(indices, *ONE, "--html", "r.html", "--markdown", "r.md")
+        [found] = [one for one in report["findings"] if one["rule"] == "labels.index-missing"]
+        worst = found["clients"][0]
+        named = f"{worst['name']} {worst['version']} (unsafe {worst['unsafe']}"
+        texts = [capsys.readouterr().out, *(Path(name).read_text("utf-8") for name in ("r.html", "r.md"))]
+
+        assert [True] * 3 == [named in " ".join(text.split()) for text in texts]
+        assert found["clients_tried"] >= len(found["clients"]) >= 10
 
     def test_json_on_standard_output_is_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
         """With `--json -` standard output holds the JSON, and nothing else."""

@@ -100,8 +100,8 @@ def test_an_unknown_way_of_writing_is_an_error(write: str) -> None:
         pieces(case_of(b"x"), write)
 
 
-def test_names_and_ids_change_in_bytes_and_expectation() -> None:
-    """A seed gives other names and ids of the same length, the same in bytes, expectation and tools."""
+def test_names_ids_and_values_change_in_bytes_and_expectation() -> None:
+    """A seed gives other names, ids and texts of the same length, the same in bytes, expectation and tools."""
     case = case_of(chat(TIDE, RADIO), sent=[TIDE, RADIO])
     other = reseeded(case, 7)
     [tide, radio] = other.sent
@@ -114,7 +114,8 @@ def test_names_and_ids_change_in_bytes_and_expectation() -> None:
     assert tide.id is not None
     assert tide.id.startswith("call_")
     assert other.data.count(tide.name.encode()) == other.data.count(tide.id.encode()) == 1
-    assert TIDE["arguments"] == tide.arguments
+    assert TIDE["arguments"] != tide.arguments
+    assert RADIO["arguments"] == radio.arguments
 
 
 @pytest.mark.parametrize(

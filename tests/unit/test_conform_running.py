@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -16,13 +17,14 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.hygiene.source_tree import PROJECT
 from tests.support.conform_suite import TIDE, adapter_of, case_of, chat, small_suite
 from wholecall.grading.conform.cases import WIRES, Case, Suite, Wire
 from wholecall.grading.conform.gateways import ask
 from wholecall.grading.conform.own import OwnClient
-from wholecall.grading.conform.protocol import AdapterFailed, Died, Program, TooSlow
+from wholecall.grading.conform.protocol import AdapterFailed, Client, Died, Program, TooSlow
 from wholecall.grading.conform.results import Results, compare
-from wholecall.grading.conform.running import Runner, Settings, plan, writes_of
+from wholecall.grading.conform.running import Runner, Settings, plan, readings, writes_of
 from wholecall.grading.conform.server import CaseServer
 from wholecall.grading.conform.serving import HandServer
 from wholecall.serving import Answer, Loopback
@@ -297,6 +299,48 @@ def test_a_gateway_is_read_on_its_other_side(tmp_path: Path) -> None:
     assert dict.fromkeys(["cut frame", "plain frame", "plain byte", "text frame"], "pass") == verdicts(
         run(small_suite(tmp_path), command)
     )
+
+
+READER = [sys.executable, str(PROJECT / "conformance/clients/outsider/adapter.py")]
+
+
+def hello(command: list[str]) -> list[Client]:
+    """Return the clients of an adapter."""
+    program = Program(command)
+    clients = program.hello()
+    program.close()
+    return clients
+
+
+def test_a_gateway_is_read_by_other_clients_too(tmp_path: Path) -> None:
+    """Each client of another adapter that speaks the gateway's wire reads it, as a client of its own."""
+    suite = small_suite(tmp_path)
+    gateway = adapter_of(tmp_path, "return {'gateway': asked['url'], 'wire': asked['wire']}", mode="gateway")
+    clients = hello(gateway)
+    pairs = readings(clients, [hello(READER)])
+    jobs = plan(clients, suite.cases(), Settings(), pairs)
+    runner = Runner(suite, lambda: Program(gateway), Settings(), [lambda: Program(READER)])
+    assert len(jobs) == len(list(runner.run(jobs))) == 8
+    [read] = runner.results([pair.client for pair in pairs], len(jobs)).clients
+
+    assert ("outsider+small", "1", "gateway", True) == (read.name, read.version, read.mode, read.runs_tools)
+    assert "1" == read.dependencies["outsider"]
+    assert dict.fromkeys(["cut frame", "plain frame", "plain byte", "text frame"], "pass") == {
+        f"{run.case.partition('/')[2]} {run.write}": run.verdict for run in read.cases
+    }
+
+
+def test_a_reader_of_another_wire_is_not_asked(tmp_path: Path) -> None:
+    """A gateway that speaks another wire to its clients is none for a client of this wire."""
+    suite = small_suite(tmp_path)
+    gateway = adapter_of(tmp_path, "return {'gateway': asked['url'], 'wire': 'anthropic'}", mode="gateway")
+    pairs = readings(hello(gateway), [hello(READER)])
+    jobs = plan([], suite.cases(), Settings(), pairs)
+    runner = Runner(suite, lambda: Program(gateway), Settings(), [lambda: Program(READER)])
+
+    assert {("unsupported", "the gateway speaks anthropic")} == {
+        (run.verdict, run.why) for _, run in runner.run(jobs)
+    }
 
 
 def test_a_gateway_that_is_not_there(tmp_path: Path) -> None:

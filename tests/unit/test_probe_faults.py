@@ -13,7 +13,7 @@ from wholecall.probe import Judgement, judge
 
 TRIES = 3
 CASES = [(fault.id, wire) for fault in FAULTS.values() for wire in fault.wires]
-QUICK_RUNS, RUNS = 10, 334  # good servers of each of three wires
+QUICK_RUNS, RUNS = 10, 250  # good servers of each of four wires
 
 
 def above_note(verdict: Judgement) -> list[str]:

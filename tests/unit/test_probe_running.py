@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.endpoint import Answered, Got, endpoint
 from tests.support.loopback import serve
+from wholecall.grading.probe.asked import functions_in, limit_in
 from wholecall.grading.probe.asking import Endpoint, target_of, tokens_spent, wire_told_by
 from wholecall.grading.probe.bodies import Habits, body_of, tokens_at_most
 from wholecall.grading.probe.exchange import WIRES, Exchange, Wire
@@ -251,14 +252,14 @@ class TestScenarios:
     @pytest.mark.parametrize("wire", WIRES)
     @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.id)
     def test_a_body_names_its_tools_in_every_wire(self, scenario: Scenario, wire: Wire) -> None:
-        """Each body has the model, the tools by name, the limit, and `stream` only where one is asked for."""
+        """Each body has the tools by name, the limit, and `stream` only where one is asked for; Gemini has it in the path."""
         for variant in scenario.variants:
             plain, stream = (body_of(variant, wire, "m", is_streamed=one) for one in (False, True))
-            tools = [tool.get("function", tool)["name"] for tool in plain["tools"]]
+            tools = [function["name"] for function in functions_in(plain)]
 
             assert [tool.name for tool in variant.tools] == tools
-            assert ("stream" in plain, stream["stream"]) == (False, True)
-            assert variant.limit in {plain.get("max_tokens"), plain.get("max_output_tokens")}
+            assert ("stream" in plain, "stream" in stream) == (False, wire != "gemini")
+            assert variant.limit == limit_in(plain)
             assert all(len(name) <= 64 for name in tools)
 
     def test_patterns_choose(self) -> None:
@@ -281,17 +282,22 @@ def _names(variants: Sequence[Variant]) -> list[str]:
         ("https://a", "anthropic", "https://a/v1/messages"),
         ("https://a/v1", "anthropic", "https://a/v1/messages"),
         ("https://a/v1/messages", "anthropic", "https://a/v1/messages"),
+        ("https://a", "gemini", "https://a/v1beta/models/m%2F1:generateContent"),
+        ("https://a/v1", "gemini", "https://a/v1/models/m%2F1:generateContent"),
+        ("https://a/v1beta/models/x:generateContent", "gemini", "https://a/v1beta/models/x:generateContent"),
     ],
 )
 def test_targets(url: str, wire: Wire, target: str) -> None:
     """The path of the wire is added where it is not there yet; the query stays."""
-    assert target == target_of(url, wire)
+    assert target == target_of(url, wire, "models/m/1")
 
 
 def test_urls_that_show_their_wire() -> None:
     """A path that ends as a wire's does, and Anthropic's host, show the wire; a base URL does not."""
     urls = ["https://a/responses", "https://api.anthropic.com", "https://a/v1", "https://a/x/messages"]
+    google = "https://generativelanguage.googleapis.com/v1beta"
 
+    assert ("gemini", None) == (wire_told_by(google), wire_told_by(f"{google}/openai"))
     assert ["responses", "anthropic", None, "anthropic"] == [wire_told_by(url) for url in urls]
 
 

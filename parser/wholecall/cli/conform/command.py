@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from wholecall.cli import output, show
 from wholecall.cli.conform import page
@@ -25,8 +28,8 @@ from wholecall.grading.conform.cases import LEVELS, WIRES, BadSuite, Case, Suite
 from wholecall.grading.conform.own import OwnClient
 from wholecall.grading.conform.protocol import Adapter, AdapterFailed, Client, Program
 from wholecall.grading.conform.results import ALL, Results, Run, Score
-from wholecall.grading.conform.running import Runner, Settings, plan, writes_of
-from wholecall.grading.conform.seeds import reseeded
+from wholecall.grading.conform.running import Job, Reading, Runner, Settings, plan, readings, writes_of
+from wholecall.grading.conform.seeds import THINGS, reseeded, reseeding
 from wholecall.grading.conform.serving import HandServer
 from wholecall.grading.conform.writes import pieces
 
@@ -61,6 +64,7 @@ examples:
   wholecall conform run --only 'responses/*' --write byte -- node adapter.mjs
   wholecall conform run --seed 7 --jobs 2 --html out.html --junit out.xml --badge out.svg -- python adapter.py
   wholecall conform run --client openai --blind -- python adapter.py
+  wholecall conform run --reader 'python openai_sdk.py' -- python gateway.py
 
 exit status:
   0    no run was unsafe, and every run of the level core passed
@@ -108,7 +112,17 @@ def _add_run(parts: Any) -> None:
         help="a client of the adapter; may be given again",
     )
     command.add_argument(
-        "--seed", type=_whole, metavar="N", help="other names, ids and cuts, drawn by a seed"
+        "--reader",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="an adapter whose clients read the gateway, too, as clients\nof their own; may be given again",
+    )
+    command.add_argument(
+        "--seed",
+        type=_whole,
+        metavar="N",
+        help="other names, ids, argument values and cuts,\ndrawn by a seed",
     )
     text = "frame, byte, whole, a number of bytes, seed:N, or all that a\ncase names (the first, and in core byte, too)"
     command.add_argument("--write", metavar="HOW", help=f"how the bytes are written: {text}")
@@ -330,14 +344,11 @@ def _serve(options: argparse.Namespace) -> int:
 @_or_wrong
 def _run(options: argparse.Namespace) -> int:
     suite, cases = _chosen(options)
-    unchanged = None
-    if options.seed is not None:
-        others = [reseeded(case, options.seed) for case in cases]
-        unchanged = sum(case is other for case, other in zip(cases, others, strict=True))
-        cases = others
+    cases, unchanged, kept = (cases, None, None) if options.seed is None else _reseeded(cases, options.seed)
     settings = Settings(
         seed=options.seed,
         unchanged=unchanged,
+        kept=kept,
         write=options.write,
         blind=options.blind,
         timeout=options.timeout,
@@ -345,8 +356,11 @@ def _run(options: argparse.Namespace) -> int:
     )
     for write in writes_of(cases[0], settings):
         pieces(cases[0], write)  # a wrong way of writing is told before anything runs
-    adapter = _adapter(options)
-    found, is_whole = _measured(Runner(suite, adapter, settings), _clients(adapter, options), cases, settings)
+    adapter, readers = _adapter(options), [_program(shlex.split(text), options) for text in options.reader]
+    clients = _clients(adapter, options)
+    pairs = _readings(clients, readers)
+    runner = Runner(suite, adapter, settings, readers)
+    found, is_whole = _measured(runner, clients, plan(clients, cases, settings, pairs), pairs)
     _print(found)
     if not _write_reports(found, options):
         return output.UNREADABLE
@@ -355,19 +369,46 @@ def _run(options: argparse.Namespace) -> int:
     return output.OK if found.is_good else output.FOUND
 
 
+def _reseeded(cases: list[Case], seed: int) -> tuple[list[Case], int, dict[str, int]]:
+    """Return cases under other names, how many stayed as they are, and of each thing in how many it stayed."""
+    others = [reseeding(case, seed) for case in cases]
+    unchanged = sum(case is other.case for case, other in zip(cases, others, strict=True))
+    kept = {thing: sum(thing in other.kept for other in others) for thing in THINGS}
+    return [other.case for other in others], unchanged, kept
+
+
 def _adapter(options: argparse.Namespace) -> Callable[[], Adapter]:
     if not options.program:
         return OwnClient
-    return lambda: Program(options.program, quiet=options.quiet)
+    return _program(options.program, options)
+
+
+def _program(command: list[str], options: argparse.Namespace) -> Callable[[], Adapter]:
+    return lambda: Program(command, quiet=options.quiet)
+
+
+def _readings(clients: Sequence[Client], readers: Sequence[Callable[[], Adapter]]) -> list[Reading]:
+    """Return the gateways with each client that is to read them."""
+    if not readers:
+        return []
+    found = readings(clients, [_greeted(reader) for reader in readers])
+    if not found:
+        raise BadSuite("--reader goes with a gateway, and with an adapter that has a client in the mode http")
+    return found
+
+
+def _greeted(adapter: Callable[[], Adapter]) -> list[Client]:
+    """Return the clients of an adapter."""
+    first = adapter()
+    try:
+        return first.hello()
+    finally:
+        first.close()
 
 
 def _clients(adapter: Callable[[], Adapter], options: argparse.Namespace) -> list[Client]:
     """Return the clients that are to be run."""
-    first = adapter()
-    try:
-        clients = first.hello()
-    finally:
-        first.close()
+    clients = _greeted(adapter)
     known = {client.name for client in clients}
     if missing := set(options.client) - known:
         raise BadSuite(
@@ -377,10 +418,9 @@ def _clients(adapter: Callable[[], Adapter], options: argparse.Namespace) -> lis
 
 
 def _measured(
-    runner: Runner, clients: Sequence[Client], cases: Sequence[Case], settings: Settings
+    runner: Runner, clients: Sequence[Client], jobs: Sequence[Job], pairs: Sequence[Reading]
 ) -> tuple[Results, bool]:
     """Return what was measured, and whether that is everything."""
-    jobs = plan(clients, cases, settings)
     if not jobs:
         raise BadSuite("no client reads a wire of the chosen cases")
     unsafe = done = 0
@@ -395,8 +435,14 @@ def _measured(
                 )
         except KeyboardInterrupt:
             running.close()
-    wires = {case.wire for case in cases}
-    found = runner.results([client for client in clients if client.wire in wires], len(jobs))
+    asked = {id(job.client) for job in jobs}
+    all_of = [*clients, *(pair.client for pair in pairs)]
+    found = runner.results([client for client in all_of if id(client) in asked], len(jobs))
+    heard = {pair.client.name for pair in pairs}
+    kept = [client for client in found.clients if client.name not in heard or client.scores[ALL].run]
+    found = msgspec.structs.replace(
+        found, clients=tuple(kept)
+    )  # without readers of wires that no gateway speaks
     return found, found.complete
 
 
@@ -422,8 +468,11 @@ def _print(found: Results) -> None:
             for n, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         output.write("  ".join(cells).rstrip() + "\n")
-    if found.unchanged:
-        output.write(f"{show.counted(found.unchanged, 'case')} kept names and ids under the seed.\n")
+    if found.kept is not None:
+        kept = ", ".join(f"{thing} of {count:,}" for thing, count in found.kept.items())
+        output.write(
+            f"Under the seed {show.counted(found.unchanged or 0, 'case')} stayed unchanged; kept: {kept}.\n"
+        )
     if not found.complete:
         output.write("It was interrupted: these are the runs until then.\n")
 

@@ -9,15 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from wholecall import __version__
-from wholecall.cli import pages
-from wholecall.cli.report.page import element, safe
+from wholecall.cli.markup import Frame, element, framed, headed, safe, titled, wide
 from wholecall.grading.conform.cases import LEVELS
 from wholecall.grading.conform.results import ALL, Graded, Results, Run, Score
 from wholecall.grading.conform.verdicts import Word
 
-_STYLES = ("colours.css", "report.css", "conform.css")
-_SCRIPTS = ("theme.js", "report.js")
 _SHOWN = 400  # characters of an answer
 _DAY = 10  # characters of a time
 _GROUPS: tuple[tuple[str, str, str, frozenset[Word]], ...] = (
@@ -67,19 +63,13 @@ def page_of(found: Sequence[Results]) -> str:
     ]
     sections.append(("cases", "Cases", _cases(clients)))
     n_clients = len({(client.name, client.version) for client in clients})
-    return pages.page_of(
-        "conform.html",
-        _STYLES,
-        _SCRIPTS,
-        title=safe(f"{n_clients} client{'' if n_clients == 1 else 's'} over the conformance suite"),
-        about=safe(" ".join(dict.fromkeys(map(_about, found)))),
-        links="".join(element("a", safe(title), href=f"#{name}") for name, title, _ in sections),
-        sections="\n".join(
-            element("section", element("h2", safe(title)) + inner, id=name, aria_label=title)
-            for name, title, inner in sections
-        ),
-        version=safe(__version__),
+    frame = Frame(
+        command="conform",
+        title=f"{n_clients} client{'' if n_clients == 1 else 's'} over the conformance suite",
+        about=" ".join(dict.fromkeys(map(_about, found))),
+        styles=("conform.css",),
     )
+    return framed(frame, [(name, title, titled(title, inner)) for name, title, inner in sections])
 
 
 def _about(found: Results) -> str:
@@ -184,12 +174,7 @@ _WORST: tuple[Word, ...] = ("unsafe", "crash", "timeout", "lost", "refused", "un
 
 def _table(heads: Sequence[str], rows: Sequence[str], n_texts: int, *, folds: bool = True) -> str:
     cells = "".join(_heads(heads, n_texts))
-    inner = element("thead", element("tr", cells)) + element(
-        "tbody", "\n".join(rows), class_=None if folds else "whole"
-    )
-    return element(
-        "div", element("table", inner), class_="wide", tabindex="0", role="region", aria_label=heads[0]
-    )
+    return wide(element("table", headed(cells, rows, folds=folds)), heads[0])
 
 
 def _heads(heads: Sequence[str], n_texts: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from wholecall.grading.probe.exchange import Evidence, Exchange
 from wholecall.grading.probe.keys import shown_url
 
 _MOST = 1_200  # characters of a frame
-_KEY = {"anthropic": '"x-api-key: $KEY"'}
+_KEY = {"anthropic": '"x-api-key: $KEY"', "gemini": '"x-goog-api-key: $KEY"'}
 
 
 def excerpt(exchange: Exchange, place: Evidence) -> str:
@@ -44,17 +44,18 @@ def answered(exchange: Exchange) -> str:
     return f"{status}{f', {kind}' if kind else ''}{ended}"
 
 
-def command(exchange: Exchange, url: str) -> str:
+def command(exchange: Exchange, url: str, model: str) -> str:
     """Return a command for a shell that repeats a request; the key is a variable.
 
     Args:
         exchange: the exchange.
         url: the endpoint's URL; its query and parts that look like keys are left out.
+        model: the model's name.
     """
     header = _KEY.get(exchange.wire, '"authorization: Bearer $KEY"')
     parts = [
         "curl -sN",
-        shlex.quote(target_of(shown_url(url), exchange.wire)),
+        shlex.quote(target_of(shown_url(url), exchange.wire, model, is_streamed=exchange.is_streamed)),
         "-H 'content-type: application/json'",
         *(["-H 'anthropic-version: 2023-06-01'"] if exchange.wire == "anthropic" else []),
         f"-H {header}",

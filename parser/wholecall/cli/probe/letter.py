@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from wholecall.cli.probe.evidence import answered, command, excerpt
-from wholecall.cli.probe.text import head, held
+from wholecall.cli.probe.text import breaks, head, held
 from wholecall.cli.show import printable
 from wholecall.grading.probe.exchange import Exchange, Finding
 from wholecall.grading.probe.results import Report
@@ -40,11 +40,19 @@ def _fault(finding: Finding, report: Report, exchanges: Mapping[str, Exchange], 
     if source:
         yield ""
         yield f"Where it is written: {source}"
+    if finding.clients:
+        yield ""
+        yield f"It {breaks(finding, len(finding.clients))}."
     place = next((one for one in finding.evidence if one.file in exchanges), None)
     if place is None:
         return
     exchange = exchanges[place.file]
-    yield from ("", "The request:", "", *_fenced(command(exchange, report.about.endpoint), "sh"))
+    yield from (
+        "",
+        "The request:",
+        "",
+        *_fenced(command(exchange, report.about.endpoint, report.about.model), "sh"),
+    )
     where = f", event {place.frame}" if place.frame else ""
     yield from ("", f"The answer ({answered(exchange)}){where}:", "", *_fenced(excerpt(exchange, place)))
 

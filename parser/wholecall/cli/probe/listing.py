@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from wholecall.cli import output
-from wholecall.grading.probe.exchange import Wire
+from wholecall.grading.probe.exchange import WIRES, Wire
 from wholecall.grading.probe.rules.table import ALL
 from wholecall.grading.probe.running import asks_of, cost_of
 from wholecall.grading.probe.scenarios import LEVELS, SCENARIOS, TRIES, Level, scenarios_at
@@ -48,7 +48,7 @@ def _cost(level: Level) -> tuple[int, int]:
 def _rules() -> Iterator[str]:
     yield f"{len(ALL)} rules of the wire; they cost no request of their own: each is judged on every answer it applies to"
     for rule in ALL.values():
-        wires = "" if len(rule.wires) == 3 else f" ({', '.join(rule.wires)})"
+        wires = "" if len(rule.wires) == len(WIRES) else f" ({', '.join(rule.wires)})"
         first, *others = textwrap.wrap(rule.says + wires, _WIDTH - 39)
         yield f"{rule.id:28} {rule.severity:8}  {first}"
         yield from (" " * 39 + line for line in others)

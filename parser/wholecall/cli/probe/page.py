@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from wholecall import __version__
-from wholecall.cli import pages
+from wholecall.cli.markup import Frame, element, facts, framed, safe, titled
 from wholecall.cli.probe.evidence import answered, command, excerpt
-from wholecall.cli.probe.text import caveat, compared_said, head, held, rate_said
-from wholecall.cli.report.page import element, safe
+from wholecall.cli.probe.text import breaks, caveat, client_said, compared_said, head, held, rate_said
 from wholecall.cli.show import counted, printable
 from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding
-from wholecall.grading.probe.results import Report
+from wholecall.grading.probe.results import About, Report
 
-_STYLES = ("colours.css", "report.css", "probe.css")
-_SCRIPTS = ("theme.js", "probe.js")
 _MOST_FRAMES = 2  # shown of a finding
 
 
@@ -34,21 +30,15 @@ def page_of(report: Report, exchanges: Mapping[str, Exchange]) -> str:
         ("open", "What could not be told", _open(report)),
         ("rules", "The rules", _rules(report)),
     ]
-    return pages.page_of(
-        "probe.html",
-        _STYLES,
-        _SCRIPTS,
-        title=safe(f"Tool calls of {printable(report.about.model)}"),
-        about=safe(f"{head(report)} · {report.about.date}"),
-        warning=_paragraph("The run was interrupted.") if report.is_interrupted else "",
-        links="".join(element("a", safe(title), href=f"#{id}") for id, title, _ in parts),
-        sums=_sums(report),
-        sections="\n".join(
-            element("section", element("h2", safe(title)) + markup, id=id, aria_label=title)
-            for id, title, markup in parts
-        ),
-        version=safe(__version__),
+    frame = Frame(
+        command="probe",
+        title=f"Tool calls of {printable(report.about.model)}",
+        about=f"{head(report)} · {report.about.date}",
+        warning="The run was interrupted." if report.is_interrupted else "",
+        styles=("probe.css",),
+        scripts=("theme.js", "probe.js"),
     )
+    return framed(frame, [(id, title, titled(title, inner)) for id, title, inner in parts], _sums(report))
 
 
 def _paragraph(text: str) -> str:
@@ -56,23 +46,9 @@ def _paragraph(text: str) -> str:
 
 
 def _sums(report: Report) -> str:
-    facts: list[tuple[str, str, bool]] = [
-        (severity, str(report.severities[severity]), severity in {"critical", "major"})
-        for severity in SEVERITIES
-    ]
-    facts.append((f"rules held ({len(report.not_seen)} not seen)", held(report), False))
-    return element(
-        "dl",
-        "".join(
-            element(
-                "div",
-                element("dt", safe(name))
-                + element("dd", safe(text), class_="bad" if is_bad and text != "0" else ""),
-            )
-            for name, text, is_bad in facts
-        ),
-        class_="facts",
-    )
+    bad = [one for one in ("critical", "major") if report.severities[one]]
+    found = [(one, str(report.severities[one]), "bad" if one in bad else "", "") for one in SEVERITIES]
+    return facts([*found, (f"rules held ({len(report.not_seen)} not seen)", held(report), "", "")])
 
 
 def _wire(report: Report, exchanges: Mapping[str, Exchange]) -> str:
@@ -91,17 +67,31 @@ def _finding(finding: Finding, report: Report, exchanges: Mapping[str, Exchange]
     )
     quirks = f" Quirks: {', '.join(map(str, finding.quirks))}." if finding.quirks else ""
     shown = [one for one in finding.evidence if one.file in exchanges][:_MOST_FRAMES]
-    places = "".join(_place(one, exchanges[one.file], report.about.endpoint) for one in shown)
+    places = "".join(_place(one, exchanges[one.file], report.about) for one in shown)
     files = ", ".join(one.file for one in finding.evidence)
     rest = element("p", f"Files: {safe(files)}", class_="note dim") if files else ""
-    return element("article", element("h3", title) + _paragraph(finding.says + quirks) + places + rest)
+    about = _paragraph(finding.says + quirks) + _breaks(finding)
+    return element("article", element("h3", title) + about + places + rest)
 
 
-def _place(place: Evidence, exchange: Exchange, url: str) -> str:
+def _breaks(finding: Finding) -> str:
+    """Return the clients that fail on a fault, folded where there are several."""
+    told = breaks(finding, 0)
+    if not finding.clients:
+        return _paragraph(f"In the published results it {told}.") if told else ""
+    head, _, _ = told.partition(":")
+    return element(
+        "details", element("summary", safe(head)) + _list([client_said(one) for one in finding.clients])
+    )
+
+
+def _place(place: Evidence, exchange: Exchange, about: About) -> str:
     where = f", event {place.frame}" if place.frame else ""
     inner = element("summary", safe(f"{place.file}{where}: {answered(exchange)}"))
     inner += element("pre", "\n".join(map(safe, excerpt(exchange, place).split("\n"))))
-    inner += element("p", "The request:", class_="dim") + element("pre", safe(command(exchange, url)))
+    inner += element("p", "The request:", class_="dim") + element(
+        "pre", safe(command(exchange, about.endpoint, about.model))
+    )
     return element("details", inner)
 
 

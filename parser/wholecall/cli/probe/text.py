@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wholecall.cli.show import counted, printable, wrapped
-from wholecall.grading.probe.exchange import SEVERITIES, Finding
+from wholecall.grading.probe.exchange import SEVERITIES, Finding, TriedClient
 from wholecall.grading.probe.results import Compared, Rate, Report
 
 _MOST_PLACES = 3
+_MOST_CLIENTS = 4
 _MANY = 40  # tries of a task, plain and streamed
 _K = "3"  # of the pass^k that is shown
 _SAID = {"worse": "worse", "better": "better", "not shown": "no difference shown"}
@@ -90,6 +91,8 @@ def _finding(finding: Finding, saved: str | None, width: int) -> Iterator[str]:
         facts.append(f"{word} {', '.join(map(str, finding.quirks))}")
     facts += places(finding, saved)
     yield from wrapped("   " + "; ".join(facts), width)
+    if told := breaks(finding):
+        yield from wrapped(f"   {told}", width)
 
 
 def places(finding: Finding, saved: str | None) -> list[str]:
@@ -101,6 +104,31 @@ def places(finding: Finding, saved: str | None) -> list[str]:
     ]
     more = len(finding.evidence) - len(shown)
     return [*shown, f"and {more} more"] if more > 0 else shown
+
+
+def breaks(finding: Finding, most: int = _MOST_CLIENTS) -> str:
+    """Return which clients fail on a fault in the conformance suite; empty where none was run over such a stream.
+
+    Args:
+        finding: the finding of a report.
+        most: how many clients are named.
+    """
+    if not finding.clients_tried:
+        return ""
+    tried = counted(finding.clients_tried, "client")
+    if not finding.clients:
+        return f"breaks none of {tried} in the conformance suite"
+    named = [client_said(client) for client in finding.clients[:most]]
+    if (more := len(finding.clients) - len(named)) > 0:
+        named.append(f"and {more} more")
+    return f"breaks {len(finding.clients)} of {tried} in the conformance suite: {', '.join(named)}"
+
+
+def client_said(client: TriedClient) -> str:
+    """Return a client with what it does on a fault: `unsafe` is a call that nobody sent."""
+    words = ("unsafe", "lost", "refused", "crash")
+    found = [f"{word} {count}" for word in words if (count := getattr(client, word))]
+    return f"{client.name} {client.version} ({', '.join(found)} of {client.of})"
 
 
 def caveat(report: Report) -> str:

@@ -7,20 +7,17 @@ are inline SVG, whose sizes are attributes: the page's policy forbids styles oth
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wholecall import __version__
-from wholecall.cli import pages, show
+from wholecall.cli import show
+from wholecall.cli.markup import Frame, element, facts, framed, headed, safe, wide
 from wholecall.cli.report import sections
 
 if TYPE_CHECKING:
     from wholecall.bulk.reporting.result import BulkReport
 
-_STYLES = ("colours.css", "report.css")
-_SCRIPTS = ("theme.js", "report.js")
 _MOST_ROWS = 500
 _MOST_WORDS = 40  # columns of a heat map
 _MOST_BARS = 96
@@ -36,15 +33,14 @@ def html_of(report: BulkReport) -> str:
     about = f"{total.bytes / 1e6:,.1f} MB of responses, grouped by {' and '.join(report.by)}."
     if unshown:
         about += f" No data for: {', '.join(unshown)}."
-    return pages.page_of(
-        "report.html",
-        _STYLES,
-        _SCRIPTS,
-        title=safe(f"Tool calls of {show.counted(total.recordings, 'recording')}"),
-        about=safe(about),
-        links="".join(element("a", safe(section.title), href=f"#{section.id}") for section in shown),
-        sections="\n".join(map(_section, shown)),
-        version=safe(__version__),
+    return framed(
+        Frame(
+            command="report",
+            title=f"Tool calls of {show.counted(total.recordings, 'recording')}",
+            about=about,
+            promise="The page holds names and counts, no arguments and no texts, and asks no network for anything.",
+        ),
+        [(section.id, section.title, _section(section)) for section in shown],
     )
 
 
@@ -52,18 +48,11 @@ def _section(section: sections.Section) -> str:
     title = element("h2", safe(section.title), id=f"{section.id}-title") if section.about else ""
     about = element("p", safe(section.about)) if section.about else ""
     parts = "\n".join(markup for part in section.parts for markup in _SHOWN[type(part)](part, section.title))
-    return element("section", f"{title}{about}\n{parts}", id=section.id, aria_label=section.title)
+    return f"{title}{about}\n{parts}"
 
 
-def _facts(facts: Sequence[sections.Fact], _title: str) -> Iterator[str]:
-    yield element("dl", "".join(map(_fact, facts)), class_="facts")
-
-
-def _fact(fact: sections.Fact) -> str:
-    more = element("small", safe(fact.more)) if fact.more else ""
-    return element(
-        "div", element("dt", safe(fact.name)) + element("dd", safe(fact.text) + more, class_=fact.tone)
-    )
+def _facts(found: Sequence[sections.Fact], _title: str) -> Iterator[str]:
+    yield facts((fact.name, fact.text, fact.tone, fact.more) for fact in found)
 
 
 def _bars(bars: sections.Bars, title: str) -> Iterator[str]:
@@ -76,12 +65,7 @@ def _bars(bars: sections.Bars, title: str) -> Iterator[str]:
         for word, count in bars.counts
     ]
     body = element("tbody", "".join(element("tr", row) for row in rows))
-    yield _wide(element("table", body, class_="bars"), f"{title}: number of {bars.of} by word")
-
-
-def _wide(table: str, label: str) -> str:
-    """Return a table that scrolls sideways if it is too wide."""
-    return element("div", table, class_="wide", tabindex="0", role="region", aria_label=label)
+    yield wide(element("table", body, class_="bars"), f"{title}: number of {bars.of} by word")
 
 
 # Tables.
@@ -99,11 +83,7 @@ def _table(table: sections.Table, title: str) -> Iterator[str]:
         for row in table.rows
     ]
     heads = "".join(_head(table.columns[n]) for n in kept)
-    yield _wide(element("table", _headed(heads, rows)), f"{title}: table")
-
-
-def _headed(heads: str, rows: Sequence[str]) -> str:
-    return element("thead", element("tr", heads)) + "\n" + element("tbody", "\n".join(rows))
+    yield wide(element("table", headed(heads, rows)), f"{title}: table")
 
 
 def _head(column: sections.Column, class_: str = "") -> str:
@@ -147,8 +127,8 @@ def _matrix(matrix: sections.Matrix, title: str) -> Iterator[str]:
         f"In per cent of the {matrix.of} of each group; the stronger the colour, the more.",
         class_="note",
     )
-    yield _wide(
-        element("table", _headed(heads, rows), class_="heat"), f"{title}: shares of {matrix.of} by word"
+    yield wide(
+        element("table", headed(heads, rows), class_="heat"), f"{title}: shares of {matrix.of} by word"
     )
 
 
@@ -171,29 +151,7 @@ _SHOWN: dict[type, Callable[[Any, str], Iterator[str]]] = {
 }
 
 
-# Elements and figures.
-
-
-def safe(text: str) -> str:
-    """Return text of the wire as markup that shows it, with escapes for invisible characters."""
-    return html.escape(show.printable(text))
-
-
-def element(tag: str, inner: str = "", **attributes: str | float | None) -> str:
-    """Return an element.
-
-    Args:
-        tag: its name.
-        inner: markup.
-        attributes: by name, without a trailing underscore, and with `-` for others; their texts are escaped. Empty
-            attributes and None are left out.
-    """
-    given = "".join(
-        f' {name.strip("_").replace("_", "-")}="{safe(str(value))}"'
-        for name, value in attributes.items()
-        if value is not None and value != ""
-    )
-    return f"<{tag}{given}>{inner}</{tag}>"
+# Figures.
 
 
 def _svg(

@@ -91,7 +91,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         data: the version of the data.
         protocol: the version of the protocol.
         seed: the seed of renames and cuts, None without.
-        unchanged: how many of the cases it could not rename, None without a seed.
+        unchanged: how many of the cases it could not change at all, None without a seed.
+        kept: by thing (`names`, `ids`, `values`), in how many cases some stayed because a change was not safe; None
+            without a seed.
         write: the way of writing that was asked for, None if each case chose.
         blind: whether names of cases were hidden.
         runner: the name and the version of the runner.
@@ -107,6 +109,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     protocol: Literal[1] = 1
     seed: Optional[int]
     unchanged: Optional[int] = None
+    kept: Optional[dict[str, int]] = None
     write: Optional[str]
     blind: bool
     runner: dict[str, str]

@@ -31,13 +31,30 @@ from wholecall.grading.conform.writes import pieces
 EVERY = "all"  # every way of writing that a case names
 
 
+class Reading(NamedTuple):
+    """A client that reads the other side of a gateway.
+
+    Attributes:
+        client: the two as one client: the reader's name with the gateway's, the gateway's version and upstream.
+        gateway: the gateway.
+        reader: the reader.
+        program: the number of its adapter.
+    """
+
+    client: Client
+    gateway: Client
+    reader: Client
+    program: int
+
+
 class Job(NamedTuple):
-    """One run of the plan."""
+    """One run of the plan; `reading` where another client than wholecall reads a gateway."""
 
     number: int
     client: Client
     case: Case
     write: str
+    reading: Reading | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +64,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         seed: the seed of the cases, which were renamed with it; None without.
         write: a way of writing for all cases, `all` for each that a case names, None for the first of each case and,
             in the level core, for the bytewise one too.
-        unchanged: how many cases a seed could not rename; None without one.
+        unchanged: how many cases a seed could not change at all; None without one.
+        kept: in how many cases a seed could not change names, ids, values; None without one.
         blind: whether clients are not told the names of cases.
         timeout: seconds that a client has for a case.
         jobs: how many workers there are.
@@ -55,22 +73,55 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     seed: Optional[int] = None
     unchanged: Optional[int] = None
+    kept: Optional[dict[str, int]] = None
     write: Optional[str] = None
     blind: bool = False
     timeout: float = 20.0
     jobs: int = 1
 
 
-def plan(clients: Iterable[Client], cases: Sequence[Case], settings: Settings) -> list[Job]:
-    """Return the runs: each client over the cases of its wire, under each way of writing."""
+def plan(
+    clients: Iterable[Client],
+    cases: Sequence[Case],
+    settings: Settings,
+    readings: Iterable[Reading] = (),
+) -> list[Job]:
+    """Return the runs: each client over the cases of its wire, under each way of writing; gateways once per reader."""
+    by = [(client, None) for client in clients] + [(one.client, one) for one in readings]
     wanted = [
-        (client, case, write)
-        for client in clients
+        (client, case, write, reading)
+        for client, reading in by
         for case in cases
         if case.wire == client.wire
         for write in writes_of(case, settings)
     ]
     return [Job(number, *one) for number, one in enumerate(wanted)]
+
+
+def readings(gateways: Iterable[Client], readers: Sequence[Iterable[Client]]) -> list[Reading]:
+    """Return the pairs of each gateway with each client that can be pointed at one.
+
+    Args:
+        gateways: clients; those that are no gateways are left out.
+        readers: the clients of each adapter; those of other modes than `http` are left out.
+    """
+    return [
+        Reading(_joined(gateway, reader), gateway, reader, program)
+        for gateway in gateways
+        if gateway.mode == "gateway"
+        for program, clients in enumerate(readers)
+        for reader in clients
+        if reader.mode == "http"
+    ]
+
+
+def _joined(gateway: Client, reader: Client) -> Client:
+    return msgspec.structs.replace(
+        gateway,
+        name=f"{reader.name}+{gateway.name}",
+        runs_tools=reader.runs_tools,
+        dependencies={**gateway.dependencies, **reader.dependencies, reader.name: reader.version},
+    )
 
 
 def writes_of(case: Case, settings: Settings) -> tuple[str, ...]:
@@ -92,10 +143,18 @@ class Runner:
         suite: the folder of the suite.
         adapter: makes an adapter; it is called once for each worker.
         settings: how the runs are made.
+        readers: each makes an adapter whose clients read gateways.
     """
 
-    def __init__(self, suite: Suite, adapter: Callable[[], Adapter], settings: Settings) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        adapter: Callable[[], Adapter],
+        settings: Settings,
+        readers: Sequence[Callable[[], Adapter]] = (),
+    ) -> None:
         self._suite = suite
+        self._readers = readers
         self._adapter = adapter
         self._settings = settings
         self._left: queue.SimpleQueue[Job] = queue.SimpleQueue()
@@ -138,21 +197,21 @@ class Runner:
                 yield found
 
     def _work(self, server: CaseServer) -> None:
-        adapter = self._adapter()
-        self._adapters.append(adapter)
+        adapter, *readers = found = [make() for make in (self._adapter, *self._readers)]
+        self._adapters += found
         while not self._stopped.is_set():
             try:
                 job = self._left.get_nowait()
             except queue.Empty:
                 return
-            self._done.put((job, self._measure(job, adapter, server)))
+            self._done.put((job, self._measure(job, adapter, readers, server)))
 
-    def _measure(self, job: Job, adapter: Adapter, server: CaseServer) -> Run:
+    def _measure(self, job: Job, adapter: Adapter, readers: Sequence[Adapter], server: CaseServer) -> Run:
         run, began = f"{job.number:x}", time.monotonic()
         request = self._request(job, run, server)
         got: dict[str, Any] | None = None
         try:
-            answer = self._answer(job, adapter, request)
+            answer = self._answer(job, adapter, readers, request)
             got = msgspec.to_builtins(answer)
             verdict = judge(job.case, answer)
         except Died as error:
@@ -172,20 +231,29 @@ class Runner:
             disputed=job.case.disputed is not None,
         )
 
-    def _answer(self, job: Job, adapter: Adapter, request: dict[str, Any]) -> Answer:
+    def _answer(
+        self, job: Job, adapter: Adapter, readers: Sequence[Adapter], request: dict[str, Any]
+    ) -> Answer:
         """Return what a client, or a client of a gateway, made of a case."""
         if job.client.mode != "gateway":
             return adapter.run(request)
         found = adapter.gateway(request)
         if found.unsupported is not None:
             return Answer(unsupported=found.unsupported)
-        return ask(found.gateway, found.wire or job.client.wire, job.case, self._settings.timeout)
+        wire = found.wire or job.client.wire
+        if job.reading is None:
+            return ask(found.gateway, wire, job.case, self._settings.timeout)
+        reader = job.reading.reader
+        if reader.wire != wire:
+            return Answer(unsupported=f"the gateway speaks {wire}")
+        there = {"client": reader.name, "wire": wire, "url": found.gateway}
+        return readers[job.reading.program].run(request | there)
 
     def _request(self, job: Job, run: str, server: CaseServer) -> dict[str, Any]:
         case, http = job.case, job.case.http
         request: dict[str, Any] = {
             "do": "run",
-            "client": job.client.name,
+            "client": (job.reading.gateway if job.reading else job.client).name,
             "wire": case.wire,
             "case": f"{case.wire}/{run}" if self._settings.blind else case.id,
             "stream": case.request.stream,
@@ -215,6 +283,7 @@ class Runner:
             data=self._suite.version,
             seed=self._settings.seed,
             unchanged=self._settings.unchanged,
+            kept=self._settings.kept,
             write=self._settings.write,
             blind=self._settings.blind,
             runner={"name": "wholecall", "version": wholecall.__version__},

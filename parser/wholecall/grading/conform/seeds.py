@@ -1,11 +1,12 @@
 """Cases under other names: a client that was tuned to the published ones is found out.
 
-Theory of operation. The names of tools and the ids of calls are replaced in the bytes and in the expectation, each by
-one of the same length and the same kinds of letters, drawn by a seed. A replacement has to be consistent: the same name
-may come whole, in pieces, or inside other text. Therefore a name is replaced only if each of its occurrences in the
-bytes is a whole JSON string under a key that holds names (or ids), and no string under such a key is a piece of it or
-holds it. Names and ids that do not come so, ids of responses and items, string values of arguments and texts of the
-model stay as they are. Checksums of binary messages that were right are made right again.
+Theory of operation. Three things are changed, each on its own, and each only where it is safe. String values of
+arguments get other letters (`values`). The names of tools and all ids (of calls, items, responses) are replaced in the
+bytes and in the expectation, each by one of the same length and the same kinds of letters, drawn by a seed. A
+replacement has to be consistent: the same name may come whole, in pieces, or inside other text. Therefore a name is
+replaced only if each of its occurrences in the bytes is a whole JSON string under a key that holds names (or ids), and
+no string under such a key is a piece of it or holds it. Names and ids that do not come so and texts of the model stay as
+they are; what stays is counted. Checksums of binary messages that were right are made right again.
 """
 
 from __future__ import annotations
@@ -13,43 +14,70 @@ from __future__ import annotations
 import re
 import string
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from random import Random
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from wholecall.grading.conform.cases import Call, Case, Request, Tool
+from wholecall.grading.conform.values import exchanged_values, has_values
 
 _NAMES = re.compile(rb'"(?:name|tool_name|toolName|function_name)"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _IDS = re.compile(
-    rb'"(?:id|call_id|tool_call_id|tool_use_id|toolUseId|toolCallId|callId)"\s*:\s*"((?:[^"\\]|\\.)*)"'
+    rb'"(?:id|call_id|item_id|message_id|response_id|responseId|generation_id|tool_call_id|tool_use_id|toolUseId|toolCallId'
+    rb'|callId)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 )
+# Of an answer or an item, which no sidecar names: some digit, or a prefix.
+_AN_ID = re.compile(rb"(?=.*[0-9]|[A-Za-z]+[_-].{4})[A-Za-z0-9_-]{6,}")
 _PREFIX = re.compile(r"[A-Za-z]+[_-]|")  # of an id: clients may look at it
+THINGS = ("names", "ids", "values")  # that a seed changes
 _LEAST = 3  # characters of which enough other names can be made
 _TRIES = 100
 _CRC, _LEAST_MESSAGE = 4, 16  # bytes of a checksum, and of a length; of the smallest message
 
 
+class Reseeded(NamedTuple):
+    """A case under other names.
+
+    Attributes:
+        case: the case; the same object where nothing could be changed.
+        kept: the things that it has and that could not be changed: `names`, `ids`, `values`.
+    """
+
+    case: Case
+    kept: frozenset[str]
+
+
 def reseeded(case: Case, seed: int) -> Case:
-    """Return a case with other names and ids, equal ones for equal seeds; the same object where nothing can change."""
+    """Return a case with other names, ids and values, equal ones for equal seeds; see `reseeding`."""
+    return reseeding(case, seed).case
+
+
+def reseeding(case: Case, seed: int) -> Reseeded:
+    """Return a case with other names, ids and values, and what stayed the same."""
     random = Random(f"{seed}/{case.id}")  # noqa: S311 - reproducible names, no secrets
+    other = exchanged_values(case, random)
+    kept = {"values"} if other is case and has_values(case) else set()
     said = frozenset(text for call in case.calls() for text in _strings(call.arguments))
-    names = _replacements(case.data, _NAMES, _names(case) - said, random)
-    ids = _replacements(case.data, _IDS, _ids(case) - said, random, keep=_PREFIX)
-    if not names and not ids:
-        return case
-    data = _rewritten(_rewritten(case.data, _NAMES, names), _IDS, ids)
+    called, own = _names(case), _ids(case)
+    ids = _other_ids(other.data, (own | _answers(other.data)) - said, random)
+    data = _rewritten(other.data, _IDS, ids)
+    unsent = {tool.name for tool in case.request.tools} - {call.name for call in case.calls()}
+    names = _other_names(data, called - said, unsent, random)
+    kept |= {word for word, old, new in (("names", called, names), ("ids", own, ids)) if old - new.keys()}
+    if other is case and not names and not ids:
+        return Reseeded(case, frozenset(kept))
+    data = _rewritten(data, _NAMES, names)
     if case.suffix == ".bin":
         data = b"".join(_checked(case.data, data))
-    return replace(
-        case,
-        data=data,
-        request=_request(case.request, names),
-        **{
-            member: tuple(_call(call, names, ids) for call in getattr(case, member))
-            for member in ("sent", "may", "retracted", "server")
-        },
-    )
+    lists = {
+        member: tuple(_call(call, names, ids) for call in getattr(other, member))
+        for member in ("sent", "may", "retracted", "server")
+    }
+    changed = replace(other, data=data, request=_request(case.request, names), **lists)
+    return Reseeded(changed, frozenset(kept))
 
 
 def _names(case: Case) -> set[str]:
@@ -58,13 +86,20 @@ def _names(case: Case) -> set[str]:
     servers = {call.name for call in case.server}
     return {
         name
-        for name in {call.name for call in (*case.sent, *case.may, *case.retracted)} - servers
+        for name in known - servers
         if not any(name in other or other in name for other in known - {name})
     }
 
 
 def _ids(case: Case) -> set[str]:
+    """Return the ids of calls."""
     return {call.id for call in case.calls() if call.id}
+
+
+def _answers(data: bytes) -> set[str]:
+    """Return all other ids: of the answer, of its items."""
+    found = (match[1] for match in _IDS.finditer(data))
+    return {id_.decode() for id_ in found if _AN_ID.fullmatch(id_)}
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -80,21 +115,22 @@ def _strings(value: object) -> Iterator[str]:
             left += value
 
 
-def _replacements(
-    data: bytes,
-    under: re.Pattern[bytes],
-    old: Iterable[str],
-    random: Random,
-    keep: re.Pattern[str] = re.compile(""),
-) -> dict[str, str]:
-    """Return the other name for each that can be replaced."""
-    found = [match[1] for match in under.finditer(data)]
+def _other_names(data: bytes, old: Iterable[str], unsent: Iterable[str], random: Random) -> dict[str, str]:
+    """Return the other name for each that can be replaced.
+
+    Args:
+        data: the bytes.
+        old: the names.
+        unsent: those of them that no call has, which need not be in the bytes.
+        random: draws.
+    """
+    found = [match[1] for match in _NAMES.finditer(data)]
     new: dict[str, str] = {}
     for name in sorted(old):
-        if len(name) >= _LEAST and _is_whole(name.encode("utf-8", "surrogatepass"), data, found):
-            other = _drawn(name, data, set(new.values()), random, keep)
-            if other is not None:
-                new[name] = other
+        text = _bytes(name)
+        is_safe = _is_whole(text, data, found) or (name in unsent and _is_absent(text, data, found))
+        if len(name) >= _LEAST and is_safe:
+            _draw(name, data, new, random)
     return new
 
 
@@ -104,15 +140,54 @@ def _is_whole(name: bytes, data: bytes, found: list[bytes]) -> bool:
     return bool(related) and set(related) == {name} and data.count(name) == len(related)
 
 
-def _drawn(name: str, data: bytes, taken: set[str], random: Random, keep: re.Pattern[str]) -> str | None:
-    """Return another name of the same kind that nothing else has, None if no draw is one."""
+def _is_absent(name: bytes, data: bytes, found: list[bytes]) -> bool:
+    """Return whether a name is nowhere in the bytes, nor may be there in pieces."""
+    return name not in data and not any(one and one in name for one in found)
+
+
+def _other_ids(data: bytes, old: Iterable[str], random: Random) -> dict[str, str]:
+    """Return the other id for each that can be replaced.
+
+    An id may hold another one, as an item's does that is made of its call's; then both are replaced, or neither.
+    """
+    found = [match[1] for match in _IDS.finditer(data)]
+    counts = Counter(found)
+    safe = {
+        text
+        for id_ in old
+        if (text := _bytes(id_)) in counts
+        and len(id_) >= _LEAST
+        and data.count(text) == sum(one.count(text) * n for one, n in counts.items())
+    }
+    while lonely := {
+        text
+        for text in safe
+        if any(one and (one in text or text in one) and one not in safe for one in counts)
+    }:
+        safe -= lonely
+    new: dict[str, str] = {}
+    for id_ in sorted(old):
+        if _bytes(id_) in safe:
+            _draw(id_, data, new, random, _PREFIX)
+    return new
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _draw(
+    name: str, data: bytes, new: dict[str, str], random: Random, keep: re.Pattern[str] = re.compile("")
+) -> None:
+    """Add another name of the same kind that nothing else has; none if no draw is one."""
     kept = keep.match(name)
     start = kept.end() if kept else 0
+    taken = set(new.values())
     for _ in range(_TRIES):
         other = name[:start] + "".join(_letter(char, random) for char in name[start:])
-        if other != name and other not in taken and other.encode("utf-8", "surrogatepass") not in data:
-            return other
-    return None
+        if other != name and other not in taken and _bytes(other) not in data:
+            new[name] = other
+            return
 
 
 def _letter(char: str, random: Random) -> str:
@@ -123,10 +198,7 @@ def _letter(char: str, random: Random) -> str:
 
 
 def _rewritten(data: bytes, under: re.Pattern[bytes], new: Mapping[str, str]) -> bytes:
-    names = {
-        old.encode("utf-8", "surrogatepass"): name.encode("utf-8", "surrogatepass")
-        for old, name in new.items()
-    }
+    names = {_bytes(old): _bytes(name) for old, name in new.items()}
 
     def rewrite(match: re.Match[bytes]) -> bytes:
         head = match[0][: match.start(1) - match.start()]

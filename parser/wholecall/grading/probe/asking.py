@@ -10,11 +10,12 @@ there.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import msgspec
 
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-_PATHS: dict[Wire, str] = {
+_PATHS: dict[Wire, str] = {  # but for Gemini's, see `target_of`
     "chat-completions": "/chat/completions",
     "responses": "/responses",
     "anthropic": "/messages",
 }
+_WAYS = {False: ":generateContent", True: ":streamGenerateContent"}  # of Gemini
+_VERSION = re.compile(r"/v\d\w*(/|$)")
 _ANTHROPIC_VERSION = "2023-06-01"
 _BUSY = frozenset({429, 503, 529})
 _REFUSED = frozenset({400, 422})
@@ -159,7 +162,7 @@ class Endpoint:
         answer = _Answer(hangs_up=ask.variant.hangs_up)
         self.n_requests += 1
         try:
-            await asyncio.wait_for(self._send(body, answer), self._timeout)
+            await asyncio.wait_for(self._send(body, answer, is_streamed=ask.is_streamed), self._timeout)
         except (asyncio.TimeoutError, self._http.TimeoutException):
             answer.ended = "timed_out"
         except (self._http.HTTPError, self._http.InvalidURL, OSError):
@@ -178,10 +181,11 @@ class Endpoint:
             asked=ask.variant.asked,
         )
 
-    async def _send(self, body: dict[str, Any], answer: _Answer) -> None:
+    async def _send(self, body: dict[str, Any], answer: _Answer, *, is_streamed: bool) -> None:
         began = time.monotonic()
+        target = target_of(self.url, self.wire, self.model, is_streamed=is_streamed)
         async with self._client.stream(
-            "POST", target_of(self.url, self.wire), content=msgspec.json.encode(body), headers=self._headers
+            "POST", target, content=msgspec.json.encode(body), headers=self._headers
         ) as response:
             answer.begin(response)
             await answer.take_all(response, began)
@@ -232,16 +236,39 @@ def key_header(wire: Wire, key: Secret) -> Secret:
     """Return a key as the header in which a wire carries it."""
     if wire == "anthropic":
         return Secret(key.value, "x-api-key")
+    if wire == "gemini":
+        return Secret(key.value, "x-goog-api-key")
     return Secret(f"Bearer {key.value}", "authorization")
 
 
-def target_of(url: str, wire: Wire) -> str:
-    """Return the address that requests are sent to: the URL's, with the wire's path where it is not there yet."""
+def target_of(url: str, wire: Wire, model: str = "", *, is_streamed: bool = False) -> str:
+    """Return the address that requests are sent to: the URL's, with the wire's path where it is not there yet.
+
+    Args:
+        url: the endpoint's URL.
+        wire: the wire.
+        model: the model's name, which Gemini has in the path.
+        is_streamed: whether a stream is asked for, which Gemini has there, too.
+    """
     parts = urlsplit(url)
+    if wire == "gemini":
+        query = "&".join(filter(None, (parts.query, "alt=sse" if is_streamed else "")))
+        return urlunsplit(
+            (parts.scheme, parts.netloc, _gemini_path(parts.path, model) + _WAYS[is_streamed], query, "")
+        )
     path, end = parts.path.rstrip("/"), _PATHS[wire]
     if not path.endswith(end):
         path += f"/v1{end}" if wire == "anthropic" and not path.endswith("/v1") else end
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+
+def _gemini_path(path: str, model: str) -> str:
+    """Return the path of a model; a path that names one already names it."""
+    path = path.rstrip("/").partition(":")[0]
+    if "/models/" in path:
+        return path
+    path = path if _VERSION.search(path) else f"{path}/v1beta"
+    return f"{path}/models/{quote(model.removeprefix('models/'), safe='')}"
 
 
 def wire_told_by(url: str) -> Wire | None:
@@ -250,7 +277,12 @@ def wire_told_by(url: str) -> Wire | None:
     for wire, end in _PATHS.items():
         if parts.path.rstrip("/").endswith(end):
             return wire
-    return "anthropic" if (parts.hostname or "").endswith("anthropic.com") else None
+    host = parts.hostname or ""
+    if parts.path.endswith(tuple(_WAYS.values())) or (
+        host.endswith("googleapis.com") and not parts.path.rstrip("/").endswith("/openai")
+    ):
+        return "gemini"
+    return "anthropic" if host.endswith("anthropic.com") else None
 
 
 def _wait(exchange: Exchange) -> float:

@@ -1,4 +1,4 @@
-"""Requests of the scenarios in the wires: Chat Completions, Responses, Anthropic Messages.
+"""Requests of the scenarios in the wires: Chat Completions, Responses, Anthropic Messages, Gemini.
 
 Theory of operation. A body is made of a variant, the endpoint's model and the endpoint's habits: parameters that it
 refused by name are left out or spelled the other way. Members that the user adds (`--extra`) take the place of ours,
@@ -7,15 +7,16 @@ but for the limit of a scenario that is about limits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from wholecall.grading.probe.asked import LIMITS, limits_in
 from wholecall.grading.probe.exchange import Wire
 from wholecall.grading.probe.offered import OfferedTool
-from wholecall.grading.probe.scenarios import Variant
+from wholecall.grading.probe.scenarios import PastCall, PastResult, Variant
 
-LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _BYTES_PER_TOKEN = 2  # at least, in text of any script, so that an estimate is no promise that is broken
 
 
@@ -63,6 +64,8 @@ def body_of(
         habits: the endpoint's habits; None for the usual ones.
     """
     habits = habits or Habits()
+    if wire == "gemini":
+        return _configured(_gemini(variant), habits, keeps_limit=variant.asked.outcome == "cut")
     body: dict[str, Any] = {"model": model} | _BODIES[wire](variant)
     if habits.temperature:
         body["temperature"] = 0
@@ -90,8 +93,7 @@ def _unlimited(body: dict[str, Any]) -> dict[str, Any]:
 
 def tokens_at_most(body: dict[str, Any]) -> int:
     """Return an upper bound of the tokens that a request costs: those of its bytes, and those it allows."""
-    limits = [value for name in LIMITS if isinstance(value := body.get(name), int)]
-    return len(msgspec.json.encode(body)) // _BYTES_PER_TOKEN + max(limits, default=0)
+    return len(msgspec.json.encode(body)) // _BYTES_PER_TOKEN + max(limits_in(body), default=0)
 
 
 # Chat Completions.
@@ -190,6 +192,71 @@ def _result(result: Any) -> dict[str, Any]:
     return block | {"is_error": True} if result.is_error else block
 
 
+# Gemini, which has the model and the way, plain or streamed, in the address.
+
+# What the documentation sends for a call that another model made; servers that sign nothing pass it over.
+_UNSIGNED = "skip_thought_signature_validator"
+
+
+def _gemini(variant: Variant) -> dict[str, Any]:
+    contents = [{"role": "user", "parts": [{"text": variant.prompt}]}]
+    if variant.calls:
+        contents.append({"role": "model", "parts": [_called(call) for call in variant.calls]})
+    if variant.results:
+        names = {call.id: call.name for call in variant.calls}
+        parts = [_responded(result, names) for result in variant.results]
+        contents.append({"role": "user", "parts": parts})
+    tools = [_described(tool, "parametersJsonSchema", strict=False) for tool in variant.tools]
+    body: dict[str, Any] = {"contents": contents, "tools": [{"functionDeclarations": tools}]}
+    if variant.choice is not None:
+        body["toolConfig"] = {"functionCallingConfig": _mode(variant.choice)}
+    return body | {"generationConfig": {"maxOutputTokens": variant.limit}}
+
+
+def _mode(choice: str) -> dict[str, Any]:
+    modes = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+    return {"mode": modes[choice]} if choice in modes else {"mode": "ANY", "allowedFunctionNames": [choice]}
+
+
+def _called(call: PastCall) -> dict[str, Any]:
+    called = {"id": call.id} if call.id else {}
+    arguments = _decoded(call.arguments)
+    return {
+        "functionCall": called | {"name": call.name, "args": arguments},
+        "thoughtSignature": call.signature or _UNSIGNED,
+    }
+
+
+def _responded(result: PastResult, names: dict[str, str]) -> dict[str, Any]:
+    label = {"id": result.id} if result.id else {}
+    response = {"error" if result.is_error else "output": result.text}
+    name = result.name or names.get(result.id, "echo")
+    return {"functionResponse": label | {"name": name, "response": response}}
+
+
+def _configured(body: dict[str, Any], habits: Habits, *, keeps_limit: bool) -> dict[str, Any]:
+    """Return a request of Gemini with the endpoint's habits, which are members of its configuration."""
+    config = dict(body["generationConfig"]) | ({"temperature": 0} if habits.temperature else {})
+    added = habits.extra.get("generationConfig")
+    if isinstance(added, dict):
+        limit = {"maxOutputTokens": config["maxOutputTokens"]} if keeps_limit else {}
+        config |= added | limit
+    return body | habits.extra | {"generationConfig": config}
+
+
+def can_ask(variant: Variant, wire: Wire) -> bool:
+    """Return whether a wire has words for all that a request asks: Gemini has none for serial calls and strict tools.
+
+    It joins results to calls by their order where they have no ids, so that they are not sent in another one.
+    """
+    if wire != "gemini":
+        return True
+    answered = [result.id for result in variant.results if result.id]
+    called = [call.id for call in variant.calls if call.id]
+    is_ordered = variant.asked.outcome == "refusal" or answered == called
+    return variant.parallel is None and not variant.strict and is_ordered
+
+
 def _decoded(arguments: str) -> Any:
     """Return the value of an arguments text, the text itself where it is no JSON."""
     try:
@@ -198,7 +265,7 @@ def _decoded(arguments: str) -> Any:
         return arguments
 
 
-LIMIT_OF: dict[Wire, str] = {
+LIMIT_OF: Mapping[Wire, str] = {
     "chat-completions": "max_tokens",
     "responses": "max_output_tokens",
     "anthropic": "max_tokens",

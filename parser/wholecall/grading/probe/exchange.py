@@ -16,8 +16,8 @@ import msgspec
 from wholecall.errors import BadRecording
 from wholecall.recordings.model import Chunk, Recording, Request
 
-Wire = Literal["chat-completions", "responses", "anthropic"]
-WIRES: tuple[Wire, ...] = ("chat-completions", "responses", "anthropic")
+Wire = Literal["chat-completions", "responses", "anthropic", "gemini"]
+WIRES: tuple[Wire, ...] = ("chat-completions", "responses", "anthropic", "gemini")
 Severity = Literal["critical", "major", "minor", "note"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor", "note")  # worst first
 FindingKind = Literal["wire", "model", "open"]
@@ -126,6 +126,33 @@ class Evidence(NamedTuple):
     frame: int = 0
 
 
+class TriedClient(msgspec.Struct, frozen=True, kw_only=True):
+    """What a client of the conformance suite made of the cases that have the fault of a finding.
+
+    Attributes:
+        name: the client's name in the suite's results.
+        version: its version.
+        of: the number of these cases that it was run over.
+        unsafe: of these, the cases in which it handed over a call that nobody sent.
+        lost: those in which a call, or a fault, went missing without a word.
+        refused: those in which a call went missing, and it said so.
+        crash: those in which it crashed, or gave no answer in time.
+    """
+
+    name: str
+    version: str
+    of: int
+    unsafe: int = 0
+    lost: int = 0
+    refused: int = 0
+    crash: int = 0
+
+    @property
+    def failed(self) -> int:
+        """The number of cases that it did not pass."""
+        return self.unsafe + self.lost + self.refused + self.crash
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """A result that is not as it should be.
 
@@ -139,6 +166,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         of: how many exchanges the rule applied to.
         quirks: numbers of the quirks that it is a case of.
         evidence: the places that show it.
+        clients: in a report, the clients whose published results fail on the same fault, the worst first.
+        clients_tried: in a report, how many clients were run over cases with the fault; 0 if there is no such case.
     """
 
     rule: str
@@ -149,6 +178,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     of: int = 1
     quirks: tuple[int, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    clients: tuple[TriedClient, ...] = ()
+    clients_tried: int = 0
 
 
 class _Sidecar(msgspec.Struct, kw_only=True):

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from wholecall.grading.probe.bodies import LIMITS, body_of
+from wholecall.grading.probe.asked import history_in, limit_in
+from wholecall.grading.probe.bodies import body_of
 from wholecall.grading.probe.exchange import Asked, Wire
 from wholecall.grading.probe.running import AGAIN
 from wholecall.grading.probe.scenarios import SCENARIOS, Variant
 
-_HISTORY = ("messages", "input")
-_TOLD_BY = (*_HISTORY, "tools", "tool_choice", "parallel_tool_calls", *LIMITS)
+_TOLD_BY = ("messages", "input", "contents", "tools", "tool_choice", "toolConfig", "parallel_tool_calls")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -28,19 +28,14 @@ def asked_of(request: dict[str, Any], wire: Wire) -> Asked:
     found = whole.get(_key(request))
     if found is not None:
         return found
-    history = _history(request)
+    history = history_in(request)
     kind = "calls" if len(history) > 1 else "length"
     variant = prompts.get((kind, _ENCODER.encode(history[:1])))
     return Asked(outcome="text") if variant is None else variant.asked
 
 
 def _key(request: dict[str, Any]) -> bytes:
-    return _ENCODER.encode({name: request[name] for name in _TOLD_BY if name in request})
-
-
-def _history(request: dict[str, Any]) -> list[Any]:
-    found: Any = next((request[name] for name in _HISTORY if name in request), [])
-    return found if isinstance(found, list) else []
+    return _ENCODER.encode([{name: request[name] for name in _TOLD_BY if name in request}, limit_in(request)])
 
 
 @cache
@@ -54,5 +49,5 @@ def _table(wire: Wire) -> tuple[dict[bytes, Asked], dict[tuple[str, bytes], Vari
         if variant.follows is None:
             whole[_key(body)] = variant.asked
         else:
-            prompts[variant.follows, _ENCODER.encode(_history(body)[:1])] = variant
+            prompts[variant.follows, _ENCODER.encode(history_in(body)[:1])] = variant
     return whole, prompts

@@ -13,6 +13,7 @@ from typing import Any, Literal, Optional
 import msgspec
 
 from wholecall.grading.probe.asking import tokens_spent, turn_of
+from wholecall.grading.probe.breaking import with_clients
 from wholecall.grading.probe.exchange import SEVERITIES, Evidence, Exchange, Finding, Severity
 from wholecall.grading.probe.statistics import f1, newcombe, pass_k, wilson
 from wholecall.grading.probe.verdict import Judgement, ModelRate
@@ -194,7 +195,7 @@ def report_of(
         held=verdict.held,
         failed=verdict.failed,
         not_seen=verdict.not_seen,
-        findings=verdict.findings,
+        findings=tuple(with_clients(finding, about.wire) for finding in verdict.findings),
         models=tuple(_rate(rate, purposes, theirs) for rate in verdict.models),
         open=(*verdict.open, *_redirected(exchanges)),
         reference=_referred(exchanges, verdict, *reference) if reference else None,

@@ -19,8 +19,9 @@ from typing import Any
 
 import msgspec
 
+from wholecall.discreet import compact
 from wholecall.grading.probe.asking import Ask, Endpoint, output_tokens, tokens_spent, turn_of
-from wholecall.grading.probe.bodies import Habits, body_of, tokens_at_most
+from wholecall.grading.probe.bodies import Habits, body_of, can_ask, tokens_at_most
 from wholecall.grading.probe.exchange import WIRES, Asked, AskedCall, Exchange, Wire
 from wholecall.grading.probe.scenarios import PastCall, PastResult, Scenario, Variant, scenarios_at
 
@@ -29,6 +30,7 @@ _UNASKED = {
     "calls": "the answer before it has no two calls to answer",
     "length": "the answer before it has no usage to cut at",
     "budget": "the budget of tokens is spent",
+    "words": "the API has no words for it",
 }
 _NOT_THERE = frozenset({404, 405, 501})
 # Asked once the client has hung up.
@@ -193,6 +195,9 @@ class Runner:
                 self._answers[place, ask.scenario, ask.is_streamed, ask.round].set_result(answer)
 
     async def _make(self, place: int, ask: Ask) -> Exchange | None:
+        if not can_ask(ask.variant, self._endpoints[place].wire):
+            self._run.unasked[_UNASKED["words"]] += 1
+            return None
         variant = await self._completed(place, ask)
         if variant is None:
             self._run.unasked[_UNASKED[ask.variant.follows or ""]] += 1
@@ -237,7 +242,7 @@ def _cancel_at_interrupt(loop: asyncio.AbstractEventLoop) -> None:
     """Let Ctrl-C cancel the task that runs, as CPython does from 3.11 on, rather than raise wherever the program is."""
     task = asyncio.current_task()
     assert task is not None
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows, or in a thread
+    with suppress(RuntimeError, ValueError):  # on Windows, or in a thread
         loop.add_signal_handler(signal.SIGINT, task.cancel)
 
 
@@ -265,9 +270,26 @@ def _answered(variant: Variant, base: Exchange) -> Variant | None:
     turn = turn_of(base)
     if turn is None or len(turn.calls) < _FEWEST:
         return None
-    calls = tuple(PastCall(call.id, call.name, call.raw_arguments or "{}") for call in turn.calls)
-    results = tuple(PastResult(call.id, str(call.arguments.get("text", ""))) for call in turn.calls)
+    ids = [_own_id(call, base.wire) for call in turn.calls]
+    calls = tuple(
+        PastCall(
+            id,
+            call.name,
+            call.raw_arguments or compact(call.arguments),
+            str((call.extra or {}).get("thoughtSignature", "")),
+        )
+        for id, call in zip(ids, turn.calls, strict=True)
+    )
+    results = tuple(
+        PastResult(id, str(call.arguments.get("text", "")), name=call.name)
+        for id, call in zip(ids, turn.calls, strict=True)
+    )
     return msgspec.structs.replace(variant, calls=calls, results=results)
+
+
+def _own_id(call: Any, wire: Wire) -> str:
+    """Return the id under which a call goes back: on Gemini, where ids may be absent, none that the server did not give."""
+    return "" if wire == "gemini" and "id_generated" in call.flags else str(call.id)
 
 
 def _shortened(variant: Variant, base: Exchange) -> Variant | None:

@@ -34,19 +34,24 @@ Follows = Literal["calls", "length"]
 
 
 class PastCall(msgspec.Struct, frozen=True):
-    """A call of an earlier turn: its id, name, and arguments as text; any text, also one that is no JSON."""
+    """A call of an earlier turn: its id, name, and arguments as text; any text, also one that is no JSON.
+
+    A blank id is left out where the wire has it free; `signature` is what the wire wants back with the call.
+    """
 
     id: str
     name: str
     arguments: str
+    signature: str = ""
 
 
 class PastResult(msgspec.Struct, frozen=True):
-    """A result in the history: the id of its call, its text, and whether it is an error."""
+    """A result in the history: the id of its call, its text, whether it is an error, and the tool where it has no id."""
 
     id: str
     text: str
     is_error: bool = False
+    name: str = ""
 
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):

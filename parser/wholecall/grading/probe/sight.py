@@ -19,8 +19,9 @@ from wholecall.calls.output.events import TERMINAL, Event, StreamFault, TurnFini
 from wholecall.calls.output.turns import Turn
 from wholecall.calls.parse import parse_arguments
 from wholecall.framing.sse import SSEFraming
+from wholecall.grading.probe.asked import functions_in, schema_of
 from wholecall.grading.probe.exchange import Exchange
-from wholecall.grading.probe.reading import anthropic, chat, responses
+from wholecall.grading.probe.reading import anthropic, chat, gemini, responses
 from wholecall.grading.probe.reading.model import UNSET, Answer, CallSeen, member, objects
 from wholecall.stream.parser import ToolCallParser
 
@@ -37,6 +38,7 @@ READERS: Mapping[str, tuple[ReadEvent, ReadBody]] = {
     "chat-completions": (chat.read_event, chat.read_body),
     "responses": (responses.read_event, responses.read_body),
     "anthropic": (anthropic.read_event, anthropic.read_body),
+    "gemini": (gemini.read_event, gemini.read_body),
 }
 
 
@@ -169,13 +171,8 @@ class Sight:
     @cached_property
     def tools(self) -> dict[str, dict[str, Any]]:
         """The schemas of the offered tools, by name."""
-        found: dict[str, dict[str, Any]] = {}
-        for tool in objects(self.exchange.request.get("tools")):
-            inner = member(tool, "function") if self.wire == "chat-completions" else tool
-            schema = inner.get("parameters", inner.get("input_schema"))
-            if isinstance(inner.get("name"), str):
-                found[inner["name"]] = schema if isinstance(schema, dict) else {}
-        return found
+        described = functions_in(self.exchange.request)
+        return {each["name"]: schema_of(each) for each in described if isinstance(each.get("name"), str)}
 
     @cached_property
     def judged(self) -> list[tuple[CallSeen, Verdict]]:

@@ -15,7 +15,10 @@ from wholecall.grading.probe.rules.rule import (
     CALLING,
     CHAT,
     CHAT_STREAM,
+    GEMINI,
     JSON,
+    OBJECTS,
+    PIECES,
     RESPONSES,
     RESPONSES_ONLY,
     TEXTS,
@@ -42,6 +45,13 @@ def _object(sight: Sight) -> Hits:
         return None
     labels = (label for call in calls for label in (*call.pieces, *call.wholes))
     return [Hit(label.frame) for label in labels if isinstance(label.value, (dict, list))][:1]
+
+
+def _text(sight: Sight) -> Hits:
+    calls = [call for call in _calls(sight) if call.wholes]
+    if not calls:
+        return None
+    return [Hit(label.frame) for call in calls for label in call.wholes if isinstance(label.value, str)][:1]
 
 
 def _by_edit(*kinds: str) -> Callable[[Sight], Hits]:
@@ -234,6 +244,14 @@ RULES = (
         says="The arguments are an object where the wire has JSON text.",
     ),
     Rule(
+        id="arguments.text",
+        severity="major",
+        source=GEMINI,
+        check=_text,
+        wires=OBJECTS,
+        says="The arguments are JSON text where the wire has an object.",
+    ),
+    Rule(
         id="arguments.double-encoded",
         severity="major",
         source=CALLING,
@@ -263,6 +281,7 @@ RULES = (
         source=CALLING,
         check=_several,
         quirks=(29,),
+        wires=PIECES,
         says="One call has several different objects of arguments.",
     ),
     Rule(
@@ -279,6 +298,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_snapshots,
         quirks=(24,),
+        wires=PIECES,
         says="Each piece restates the arguments from the beginning: clients that append have no JSON.",
     ),
     Rule(
@@ -287,6 +307,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_repeated,
         quirks=(23,),
+        wires=PIECES,
         says="Pieces of the arguments, or all of them, come again.",
     ),
     Rule(
@@ -304,6 +325,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_placeholder,
         quirks=(25, 87),
+        wires=PIECES,
         says="An empty object stands before or after the real arguments.",
     ),
     Rule(
@@ -344,6 +366,7 @@ RULES = (
         source=CHAT,
         check=_elsewhere,
         quirks=(36,),
+        wires=PIECES,
         says="Arguments come under the name of another member.",
     ),
     Rule(
@@ -352,6 +375,7 @@ RULES = (
         source=RESPONSES,
         check=_late,
         quirks=(44, 77),
+        wires=PIECES,
         says="Argument text follows the end of its call.",
     ),
 )

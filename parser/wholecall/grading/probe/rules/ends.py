@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wholecall.calls.parse import json_state
+from wholecall.grading.probe.asked import limit_in
 from wholecall.grading.probe.reading.model import UNSET, CallSeen, Label, objects, word
 from wholecall.grading.probe.rules.asking import is_shorter
 from wholecall.grading.probe.rules.rule import (
@@ -12,6 +13,8 @@ from wholecall.grading.probe.rules.rule import (
     BLOCKS,
     CHAT,
     CHAT_STREAM,
+    PIECES,
+    REASONED,
     RESPONSES,
     RESPONSES_ONLY,
     Hit,
@@ -22,13 +25,14 @@ from wholecall.grading.probe.rules.usage import IN_OUT, counts
 from wholecall.grading.probe.sight import Sight
 from wholecall.repairing.schema import END_WORDS
 
-_LIMIT = frozenset({"length", "max_tokens", "model_context_window_exceeded", "incomplete.max_output_tokens"})
+_LIMIT = frozenset(
+    {"length", "max_tokens", "model_context_window_exceeded", "incomplete.max_output_tokens", "MAX_TOKENS"}
+)
 _CALLS: Mapping[str, frozenset[str]] = {
     "chat-completions": frozenset({"tool_calls", "function_call"}),
     "anthropic": frozenset({"tool_use"}),
     "responses": frozenset({"completed"}),
 }
-_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _NEARLY = 0.9  # of the limit, which servers count differently
 _STOP = frozenset({"stop", "end_turn", "stop_sequence"})
 _RESPONSE_WORDS = frozenset({"completed", "failed", "cancelled", "incomplete"})
@@ -112,8 +116,8 @@ def _is_claimed(call: CallSeen) -> bool:
 def _is_at_limit(sight: Sight) -> bool:
     """Return whether the counts, if there are any, say that the limit was reached: else the model stopped itself."""
     count = counts(sight).get(IN_OUT[sight.wire][1])
-    limits = [limit for name in _LIMITS if isinstance(limit := sight.exchange.request.get(name), int)]
-    return said_limit(sight) or not limits or not isinstance(count, int) or count >= _NEARLY * min(limits)
+    limit = limit_in(sight.exchange.request)
+    return said_limit(sight) or limit is None or not isinstance(count, int) or count >= _NEARLY * limit
 
 
 def _is_untouched(sight: Sight, call: CallSeen) -> bool:
@@ -192,6 +196,7 @@ RULES = (
         source=CHAT,
         check=_cut_unsaid,
         quirks=(32, 48),
+        wires=PIECES,
         says="The arguments are cut, and the answer does not say so.",
     ),
     Rule(
@@ -207,7 +212,7 @@ RULES = (
         severity="major",
         source=CHAT_STREAM,
         check=_reason_missing,
-        wires=("chat-completions", "anthropic"),
+        wires=REASONED,
         quirks=(45, 46),
         says="The answer has no reason why it ended.",
     ),

@@ -14,6 +14,8 @@ from wholecall.grading.probe.rules.rule import (
     EVENTS,
     HTTP,
     JSON,
+    NAMELESS,
+    PIECES,
     RESPONSES,
     RESPONSES_ONLY,
     Hit,
@@ -28,6 +30,7 @@ _ENDS = {
     "chat-completions": frozenset[str](),
     "responses": frozenset({"response.completed", "response.incomplete", "response.failed", "error"}),
     "anthropic": frozenset({"message_stop", "error"}),
+    "gemini": frozenset[str](),
 }
 
 
@@ -327,6 +330,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_after_end,
         quirks=(44, 51),
+        wires=PIECES,
         says="Events follow the end of the stream: clients that stop there lose them.",
     ),
     Rule(
@@ -334,7 +338,7 @@ RULES = (
         severity="note",
         source=ANTHROPIC,
         check=_foreign_done,
-        wires=BLOCKS,
+        wires=NAMELESS,
         says="[DONE] is no event of this wire.",
     ),
     Rule(

@@ -12,6 +12,7 @@ from wholecall.grading.probe.rules.rule import (
     CHAT,
     CHAT_ONLY,
     CHAT_STREAM,
+    PIECES,
     RESPONSES,
     RESPONSES_ONLY,
     Hit,
@@ -225,6 +226,7 @@ RULES = (
         source=CHAT,
         check=_id_missing,
         quirks=(8, 75),
+        wires=PIECES,
         says="A call has no id: its result cannot be sent back.",
     ),
     Rule(
@@ -257,6 +259,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_id_churn,
         quirks=(10, 69),
+        wires=PIECES,
         says="The id of a call changes while it streams.",
     ),
     Rule(
@@ -265,6 +268,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_id_late,
         quirks=(11,),
+        wires=PIECES,
         says="The id is not in the first fragment of its call.",
     ),
     Rule(
@@ -308,6 +312,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_index_missing,
         quirks=(1, 2),
+        wires=PIECES,
         says="A fragment has no index: clients cannot say which call it belongs to.",
     ),
     Rule(
@@ -316,6 +321,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_index_from_zero,
         quirks=(4,),
+        wires=PIECES,
         says="Indices do not count from 0 without gaps: arrays of clients get holes.",
     ),
     Rule(
@@ -324,6 +330,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_index_order,
         quirks=(4,),
+        wires=PIECES,
         says="Calls or blocks do not begin in the order of their indices.",
     ),
     Rule(
@@ -332,6 +339,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_index_reused,
         quirks=(3, 6, 77),
+        wires=PIECES,
         says="A second call or block uses the index of another one: clients merge them.",
     ),
     Rule(
@@ -366,6 +374,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_name_pieces,
         quirks=(16,),
+        wires=PIECES,
         says="The name comes in pieces, or changes: clients that take the first one have a wrong name.",
     ),
     Rule(
@@ -374,6 +383,7 @@ RULES = (
         source=CHAT_STREAM,
         check=_name_late,
         quirks=(17, 18),
+        wires=PIECES,
         says="The name is not in the first fragment of its call.",
     ),
     Rule(
@@ -390,6 +400,7 @@ RULES = (
         source=ANTHROPIC,
         check=_interleaved,
         quirks=(56,),
+        wires=PIECES,
         says="Fragments of several calls take turns: allowed, and some clients mix them up.",
     ),
 )

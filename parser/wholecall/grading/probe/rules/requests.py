@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from wholecall.calls.tools.schema import schema_check
+from wholecall.grading.probe.asked import choice_in, functions_in, history_in, is_serial
 from wholecall.grading.probe.reading.model import UNSET, member, objects, word
 from wholecall.grading.probe.rules.ends import said_limit
-from wholecall.grading.probe.rules.rule import CALLING, ERRORS, HTTP, Hit, Hits, Rule
+from wholecall.grading.probe.rules.rule import CALLING, ERRORS, HTTP, PIECES, Hit, Hits, Rule
 from wholecall.grading.probe.sight import Sight
 
 _OK, _BAD_REQUEST, _SERVER = 200, 400, 500
@@ -17,15 +18,11 @@ UNTOLD = frozenset({401, 402, 403, 404, 407, 408, 425, 429})
 
 def _choice(sight: Sight) -> str:
     """Return the choice of tools in one word; `named` for one tool."""
-    choice = sight.exchange.request.get("tool_choice", "auto")
-    said = choice.get("type") if isinstance(choice, dict) else choice
-    words = {"any": "required", "tool": "named", "function": "named"}
-    return words.get(said, said) if isinstance(said, str) else "auto"
+    return choice_in(sight.exchange.request).kind
 
 
-def _named(sight: Sight) -> object:
-    choice = member(sight.exchange.request, "tool_choice")
-    return member(choice, "function").get("name") or choice.get("name")
+def _named(sight: Sight) -> str:
+    return choice_in(sight.exchange.request).name
 
 
 def _names(sight: Sight) -> list[str]:
@@ -62,10 +59,7 @@ def _none_ignored(sight: Sight) -> Hits:
 
 
 def _parallel(sight: Sight) -> Hits:
-    request = sight.exchange.request
-    is_off = request.get("parallel_tool_calls") is False
-    is_off = is_off or member(request, "tool_choice").get("disable_parallel_tool_use") is True
-    if not is_off or sight.answer is None:
+    if not is_serial(sight.exchange.request) or sight.answer is None:
         return None
     return [Hit(call.first) for call in sight.answer.calls[1:]]
 
@@ -82,9 +76,8 @@ def _strict(sight: Sight) -> Hits:
 
 
 def _strict_names(sight: Sight) -> set[Any]:
-    tools = objects(sight.exchange.request.get("tools"))
-    inner = [member(tool, "function") or tool for tool in tools]
-    return {word(tool.get("name")) for tool in inner if tool.get("strict") is True}
+    described = functions_in(sight.exchange.request)
+    return {word(each.get("name")) for each in described if each.get("strict") is True}
 
 
 def _is_fit(value: Any, schema: dict[str, Any]) -> bool:
@@ -104,12 +97,11 @@ def _is_fit(value: Any, schema: dict[str, Any]) -> bool:
 
 def has_results(sight: Sight) -> bool:
     """Return whether the request sends results of tools back."""
-    request = sight.exchange.request
-    for message in (*objects(request.get("messages")), *objects(request.get("input"))):
-        blocks = objects(message.get("content"))
+    for message in objects(history_in(sight.exchange.request)):
+        blocks = objects(message.get("content")) + objects(message.get("parts"))
         if message.get("role") == "tool" or message.get("type") == "function_call_output":
             return True
-        if any(block.get("type") == "tool_result" for block in blocks):
+        if any(block.get("type") == "tool_result" or "functionResponse" in block for block in blocks):
             return True
     return False
 
@@ -197,6 +189,7 @@ RULES = (
         severity="major",
         source=CALLING,
         check=_parallel,
+        wires=PIECES,
         says="Parallel calls were switched off, and several came.",
     ),
     Rule(
@@ -204,6 +197,7 @@ RULES = (
         severity="major",
         source=CALLING,
         check=_strict,
+        wires=PIECES,
         says="The tool is strict, and the arguments do not fit its schema.",
     ),
     Rule(

@@ -51,6 +51,7 @@ CALLING = Source("OpenAI: function calling", "https://platform.openai.com/docs/g
 ANTHROPIC = Source(
     "Anthropic API: streaming messages", "https://platform.claude.com/docs/en/build-with-claude/streaming"
 )
+GEMINI = Source("Gemini API: generating content", "https://ai.google.dev/api/generate-content")
 EVENTS = Source(
     "WHATWG HTML: server-sent events", "https://html.spec.whatwg.org/multipage/server-sent-events.html"
 )
@@ -61,7 +62,11 @@ ERRORS = Source("OpenAI: error codes", "https://platform.openai.com/docs/guides/
 CHAT_ONLY: tuple[Wire, ...] = ("chat-completions",)
 RESPONSES_ONLY: tuple[Wire, ...] = ("responses",)
 BLOCKS: tuple[Wire, ...] = ("responses", "anthropic")
+PIECES: tuple[Wire, ...] = ("chat-completions", "responses", "anthropic")  # calls come in pieces, with labels
 TEXTS: tuple[Wire, ...] = ("chat-completions", "responses")  # arguments are a text in bodies, too
+OBJECTS: tuple[Wire, ...] = ("anthropic", "gemini")  # arguments are an object in bodies
+NAMELESS: tuple[Wire, ...] = ("responses", "anthropic", "gemini")  # whose streams have no [DONE]
+REASONED: tuple[Wire, ...] = ("chat-completions", "anthropic", "gemini")  # with a reason in its own member
 
 
 class RuleText(msgspec.Struct, frozen=True, kw_only=True):

@@ -61,6 +61,8 @@ def _usage(plain: Sight, streamed: Sight) -> Hits:
     if not is_wanted(plain) or not is_wanted(streamed) or not counts(plain) or not counts(streamed):
         return None
     names = [{name for name in counts(sight) if name.endswith("_tokens")} for sight in (plain, streamed)]
+    if not any(names):
+        return None
     return [] if names[0] == names[1] else [Hit(len(streamed.frames))]
 
 

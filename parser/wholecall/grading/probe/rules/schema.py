@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union
 
 from wholecall.grading.probe.reading.model import member, objects, word
@@ -26,6 +26,7 @@ _PLAIN_EVENTS = frozenset(
         *("message_stop", "ping", "error"),
     }
 )
+_CHUNKS: Mapping[str, Schema] = {"chat-completions": CHUNK, "gemini": BODIES["gemini"]}
 # Members of the published chunk; others are noted.
 _HEAD = frozenset(
     {
@@ -93,7 +94,7 @@ def _found(sight: Sight) -> list[tuple[int, Flaw]] | None:
 def _all_flaws(sight: Sight) -> list[tuple[int, Flaw]] | None:
     if isinstance(sight.whole, dict):
         return [(0, flaw) for flaw in flaws(sight.whole, BODIES[sight.wire])]
-    asked = CHUNK if sight.wire == "chat-completions" else EVENTS
+    asked = _CHUNKS.get(sight.wire, EVENTS)
     values = [frame for frame in sight.frames if isinstance(frame.value, dict)]
     found = [
         (frame.number, flaw)

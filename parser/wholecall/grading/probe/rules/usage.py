@@ -12,6 +12,7 @@ IN_OUT = {
     "chat-completions": ("prompt_tokens", "completion_tokens"),
     "responses": ("input_tokens", "output_tokens"),
     "anthropic": ("input_tokens", "output_tokens"),
+    "gemini": ("promptTokenCount", "candidatesTokenCount"),
 }
 
 

@@ -20,7 +20,7 @@ from wholecall.grading.probe.selftest.ends import (
     stopped,
     without_calls_in_bodies,
 )
-from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload
+from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, each
 from wholecall.grading.probe.selftest.script import Script
 
 _BOTH: Any = ("responses", "anthropic")
@@ -33,18 +33,6 @@ def _kind(value: object) -> str:
 
 def _without(*kinds: str) -> Callable[[Frames, Random], Frames]:
     return lambda values, _random: [value for value in values if _kind(value) not in kinds]
-
-
-def _changed(change: Callable[[Payload], None]) -> dict[str, Any]:
-    """Return the stages that change each event and body."""
-
-    def frames(values: Frames, _random: Random) -> Frames:
-        for value in values:
-            if isinstance(value, dict):
-                change(value)
-        return values
-
-    return {"frames": frames, "body": lambda value, _random: change(value)}
 
 
 def _items(value: Payload) -> list[Payload]:
@@ -139,10 +127,10 @@ def _no_start(values: Frames, _random: Random) -> Frames:
 _STARTS = frozenset({"content_block_start", "response.output_item.added"})
 
 FAULTS = (
-    Fault(id="blocks-id-missing", rule="labels.id-missing", says="calls have no id", wires=_BOTH, **_changed(_no_id)),
+    Fault(id="blocks-id-missing", rule="labels.id-missing", says="calls have no id", wires=_BOTH, **each(_no_id)),
     Fault(id="blocks-id-twice", rule="labels.id-twice", says="all calls have one id", wires=_BOTH, script=_one_id),
     Fault(id="blocks-index-from-one", rule="labels.index-from-zero", says="indices begin at 1", wires=_BOTH,
-          frames=_changed(_from_one)["frames"]),
+          frames=each(_from_one)["frames"]),
     Fault(id="blocks-event-names", rule="frame.event-name", says="events have no names", wires=_BOTH,
           data=in_streams(_no_names)),
     Fault(id="blocks-no-end", rule="frame.stop-missing", says="the last event is missing", wires=_BOTH,
@@ -153,7 +141,7 @@ FAULTS = (
           frames=_no_start),
     Fault(id="blocks-closed-after-cut", rule="ends.closed-after-cut", says="cut arguments are closed", wires=_BOTH,
           script=closed),
-    Fault(id="blocks-no-usage", rule="usage.missing", says="there are no counts", wires=_BOTH, **_changed(_no_usage)),
+    Fault(id="blocks-no-usage", rule="usage.missing", says="there are no counts", wires=_BOTH, **each(_no_usage)),
     Fault(id="blocks-leaked", rule="leaks.call-in-text", says="the call stands in the text", wires=_BOTH,
           script=leaked),
     Fault(id="blocks-utf8", rule="frame.utf8", says="bytes are not UTF-8", wires=_BOTH, data=broken_utf8),
@@ -181,7 +169,7 @@ FAULTS = (
     Fault(id="items-repeated", rule="frame.repeated", says="an event comes twice", wires=("responses",),
           frames=_repeated),
     Fault(id="items-no-created", rule="schema.missing", says="created_at is missing", wires=("responses",),
-          **_changed(_no_created)),
+          **each(_no_created)),
     Fault(id="items-empty", rule="arguments.empty", says="calls without arguments have no text",
           wires=("responses",), script=_empty),
 )  # fmt: skip

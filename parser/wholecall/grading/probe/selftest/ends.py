@@ -9,9 +9,10 @@ from typing import Any
 
 from wholecall.calls.parse import parse_arguments
 from wholecall.discreet import compact
+from wholecall.grading.probe.asked import choice_in, history_in
 from wholecall.grading.probe.reading.model import member, objects
 from wholecall.grading.probe.selftest.chat import body as whole_body
-from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply
+from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply, each, stages
 from wholecall.grading.probe.selftest.script import Script, cut_up
 
 _JSON = {"content-type": "application/json"}
@@ -71,11 +72,13 @@ def leaked_bare(script: Script, _random: Random) -> None:
         script.calls, script.ended = [], "stop"
 
 
-def _thinks(script: Script, _random: Random) -> None:
+def thinks(script: Script, _random: Random) -> None:
+    """Write thoughts into the text."""
     script.texts = ["<think>", "The user wants something.", "</think>", *script.texts]
 
 
-def _marked(script: Script, _random: Random) -> None:
+def marked(script: Script, _random: Random) -> None:
+    """Write a marker into the text."""
     if not script.calls:
         script.texts = [*script.texts, "<|im_end|>"]
 
@@ -86,9 +89,9 @@ def without_calls_in_bodies(script: Script, _random: Random) -> None:
         script.calls, script.texts, script.ended = [], ["I did it."], "stop"
 
 
-def _no_calls(script: Script, _random: Random) -> None:
-    choice = script.request.get("tool_choice")
-    if choice == "required" or isinstance(choice, dict):
+def no_calls(script: Script, _random: Random) -> None:
+    """Say something where a call was required."""
+    if choice_in(script.request).kind in {"required", "named"}:
         script.calls, script.texts, script.ended = [], ["I did it."], "stop"
 
 
@@ -105,13 +108,7 @@ def _reasons(word: Callable[[str], str | None]) -> dict[str, Any]:
             if choice.get("finish_reason"):
                 choice["finish_reason"] = word(choice["finish_reason"])
 
-    def frames(values: Frames, random: Random) -> Frames:
-        for value in values:
-            if isinstance(value, dict):
-                body(value, random)
-        return values
-
-    return {"frames": frames, "body": body}
+    return stages(body)
 
 
 def _reason_twice(values: Frames, _random: Random) -> Frames:
@@ -140,18 +137,6 @@ def _new_answer(values: Frames, random: Random) -> Frames:
         if isinstance(value, dict):
             value["id"] = f"chatcmpl-{number}{random.randrange(1000)}"
     return values
-
-
-def _members(change: Callable[[Payload], None]) -> dict[str, Any]:
-    """Return the stages that change each chunk and body."""
-
-    def frames(values: Frames, _random: Random) -> Frames:
-        for value in values:
-            if isinstance(value, dict):
-                change(value)
-        return values
-
-    return {"frames": frames, "body": lambda value, _random: change(value)}
 
 
 def _no_created(value: Payload) -> None:
@@ -234,7 +219,8 @@ def no_content_type(_script: Script, reply: Reply) -> Reply | None:
     return reply._replace(headers={"content-type": "text/plain"}) if reply.status == 200 else None
 
 
-def _error_as_200(script: Script, reply: Reply) -> Reply | None:
+def error_as_200(script: Script, reply: Reply) -> Reply | None:
+    """Send an error with the status of an answer."""
     error = b'{"error": {"message": "The model is overloaded.", "type": "server_error", "code": 500}}'
     return Reply(200, dict(_JSON), (error,)) if script.ended == "stop" and reply.status == 200 else None
 
@@ -270,7 +256,11 @@ def _ignores_streams(script: Script, reply: Reply) -> Reply | None:
 
 def refuses_history(script: Script, reply: Reply) -> Reply | None:
     """Refuse results of calls."""
-    has_results = any(each.get("role") == "tool" for each in objects(script.request.get("messages")))
+    history = objects(history_in(script.request))
+    has_results = any(
+        each.get("role") == "tool" or any("functionResponse" in part for part in objects(each.get("parts")))
+        for each in history
+    )
     error = b'{"error": {"message": "Unexpected role.", "type": "invalid_request_error"}}'
     return Reply(400, dict(_JSON), (error,)) if has_results and reply.status == 200 else None
 
@@ -303,23 +293,23 @@ FAULTS = (
     Fault(id="stream-ignored", rule="frame.stream-ignored", says="a body comes for a stream", reply=_ignores_streams),
     Fault(id="leaked", rule="leaks.call-in-text", says="the call stands in the text", script=leaked),
     Fault(id="leaked-bare", rule="leaks.call-in-text", says="the call stands in the text as JSON", script=leaked_bare),
-    Fault(id="think-tag", rule="leaks.think-tag", says="thoughts stand in the text", script=_thinks),
-    Fault(id="text-marker", rule="leaks.marker", says="a marker stands in the text", script=_marked),
+    Fault(id="think-tag", rule="leaks.think-tag", says="thoughts stand in the text", script=thinks),
+    Fault(id="text-marker", rule="leaks.marker", says="a marker stands in the text", script=marked),
     Fault(id="plain-differs", rule="same.calls", says="bodies never have calls", script=without_calls_in_bodies),
-    Fault(id="no-required", rule="choice.required-ignored", says="required is ignored", script=_no_calls),
-    Fault(id="no-named", rule="choice.named-ignored", says="a named tool is ignored", script=_no_calls),
+    Fault(id="no-required", rule="choice.required-ignored", says="required is ignored", script=no_calls),
+    Fault(id="no-named", rule="choice.named-ignored", says="a named tool is ignored", script=no_calls),
     Fault(id="parallel", rule="choice.parallel-ignored", says="parallel_tool_calls is ignored", script=_all_calls),
-    Fault(id="error-as-200", rule="errors.as-200", says="an error has the status 200", reply=_error_as_200),
+    Fault(id="error-as-200", rule="errors.as-200", says="an error has the status 200", reply=error_as_200),
     Fault(id="accepts", rule="errors.accepted", says="a wrong history is accepted", reply=_accepts),
     Fault(id="fails", rule="errors.server-error", says="a wrong history is answered with 500", reply=fails),
     Fault(id="bodiless", rule="errors.body", says="a refusal has no error body", reply=bodiless),
     Fault(id="refuses-history", rule="history.refused", says="results are refused", reply=refuses_history),
-    Fault(id="no-usage", rule="usage.missing", says="there are no counts", **_members(_no_counts)),
-    Fault(id="zero-usage", rule="usage.zero", says="counts are zero", **_members(_zero_counts)),
-    Fault(id="wrong-sum", rule="usage.sum", says="the total is no sum", **_members(_wrong_sum)),
+    Fault(id="no-usage", rule="usage.missing", says="there are no counts", **each(_no_counts)),
+    Fault(id="zero-usage", rule="usage.zero", says="counts are zero", **each(_zero_counts)),
+    Fault(id="wrong-sum", rule="usage.sum", says="the total is no sum", **each(_wrong_sum)),
     Fault(id="usage-everywhere", rule="usage.twice", says="each chunk has counts", frames=_all_counts),
-    Fault(id="no-created", rule="schema.missing", says="created is missing", **_members(_no_created)),
-    Fault(id="text-created", rule="schema.type", says="created is a text", **_members(_text_created)),
-    Fault(id="other-object", rule="schema.word", says="object is another word", **_members(_other_object)),
+    Fault(id="no-created", rule="schema.missing", says="created is missing", **each(_no_created)),
+    Fault(id="text-created", rule="schema.type", says="created is a text", **each(_text_created)),
+    Fault(id="other-object", rule="schema.word", says="object is another word", **each(_other_object)),
     Fault(id="no-role", rule="schema.role", says="the role is missing", frames=_no_role),
 )  # fmt: skip

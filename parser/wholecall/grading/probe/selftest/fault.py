@@ -53,3 +53,20 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     body: Optional[Callable[[Payload, Random], None]] = None
     data: Optional[Callable[[bytes, bool], bytes]] = None
     reply: Optional[Callable[[Script, Reply], Optional[Reply]]] = None
+
+
+def stages(change: Callable[[Payload, Random], None]) -> dict[str, Any]:
+    """Return the stages that change each object of a stream, and each body."""
+
+    def frames(values: Frames, random: Random) -> Frames:
+        for value in values:
+            if isinstance(value, dict):
+                change(value, random)
+        return values
+
+    return {"frames": frames, "body": change}
+
+
+def each(change: Callable[[Payload], None]) -> dict[str, Any]:
+    """Return the stages that change each object of a stream, and each body, with no chance in it."""
+    return stages(lambda value, _random: change(value))

@@ -10,7 +10,7 @@ from typing import Any
 
 from wholecall.calls.parse import json_state
 from wholecall.grading.probe.reading.model import member, objects
-from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload
+from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, stages
 from wholecall.grading.probe.selftest.script import Script, token
 
 Change = Callable[[Payload, Random], None]
@@ -36,13 +36,7 @@ def _each(change: Change, *, heads: bool = True) -> dict[str, Any]:
             if is_head(entry) or not heads:
                 change(entry, random)
 
-    def frames(values: Frames, random: Random) -> Frames:
-        for value in values:
-            if isinstance(value, dict):
-                body(value, random)
-        return values
-
-    return {"frames": frames, "body": body}
+    return stages(body)
 
 
 def _streamed(change: Callable[[list[Payload], Random], None]) -> Callable[[Frames, Random], Frames]:
@@ -85,7 +79,8 @@ def _object(entry: Payload, _random: Random) -> None:
     entry["function"]["arguments"] = _read(entry["function"]["arguments"])
 
 
-def _one_id(script: Script, _random: Random) -> None:
+def one_id(script: Script, _random: Random) -> None:
+    """Give all calls one id."""
     for call in script.calls:
         call.id = script.calls[0].id
 
@@ -174,7 +169,7 @@ def _placeholder(found: list[Payload], _random: Random) -> None:
             call[0]["function"]["arguments"] = "{}"
 
 
-def _texts(change: Callable[[str], str]) -> Callable[[Script, Random], None]:
+def changed_texts(change: Callable[[str], str]) -> Callable[[Script, Random], None]:
     """Return a stage that changes the argument texts of whole calls."""
 
     def script(script: Script, _random: Random) -> None:
@@ -187,16 +182,19 @@ def _texts(change: Callable[[str], str]) -> Callable[[Script, Random], None]:
     return script
 
 
-def _fitted(text: str, change: Callable[[Any], Any]) -> str:
+def fitted(text: str, change: Callable[[Any], Any]) -> str:
+    """Return an argument text with its values changed."""
     value = {key: change(each) for key, each in json.loads(text).items()}
     return json.dumps(value, ensure_ascii=False)
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
+    """Return a whole number as one that went through floating point."""
     return int(float(value)) if type(value) is int else value
 
 
-def _mangled(value: Any) -> Any:
+def mangled(value: Any) -> Any:
+    """Return a text as it is read in a wrong charset."""
     return value.encode().decode("latin-1") if isinstance(value, str) else value
 
 
@@ -204,7 +202,7 @@ FAULTS = (
     Fault(id="id-missing", rule="labels.id-missing", says="calls have no id", **_each(_no_id)),
     Fault(id="id-null", rule="labels.id-null", says="ids are null, blank or the word null", **_each(_null_id)),
     Fault(id="id-number", rule="labels.id-type", says="ids are numbers", **_each(_number_id)),
-    Fault(id="id-twice", rule="labels.id-twice", says="all calls have one id", script=_one_id),
+    Fault(id="id-twice", rule="labels.id-twice", says="all calls have one id", script=one_id),
     Fault(id="id-churn", rule="labels.id-churn", says="each fragment has another id", frames=_streamed(_churn)),
     Fault(id="id-late", rule="labels.id-late", says="the id comes last", frames=_streamed(_late_id)),
     Fault(id="type-missing", rule="labels.type-missing", says="calls have no type", **_each(_no_type)),
@@ -221,15 +219,15 @@ FAULTS = (
     Fault(id="text-again", rule="arguments.repeated", says="the whole text comes again", frames=_streamed(_again)),
     Fault(id="placeholder", rule="arguments.placeholder", says="{} comes first", frames=_streamed(_placeholder)),
     Fault(id="double-encoded", rule="arguments.double-encoded", says="arguments are encoded twice",
-          script=_texts(json.dumps)),
+          script=changed_texts(json.dumps)),
     Fault(id="fenced", rule="arguments.fenced", says="arguments stand in a code fence",
-          script=_texts(lambda text: f"```json\n{text}\n```")),
+          script=changed_texts(lambda text: f"```json\n{text}\n```")),
     Fault(id="marked", rule="arguments.markers", says="a marker follows the arguments",
-          script=_texts(lambda text: f"{text}</tool_call>")),
+          script=changed_texts(lambda text: f"{text}</tool_call>")),
     Fault(id="empty", rule="arguments.empty", says="calls without arguments have no text",
-          script=_texts(lambda text: "" if text == "{}" else text)),
+          script=changed_texts(lambda text: "" if text == "{}" else text)),
     Fault(id="rounded", rule="arguments.rounded", says="whole numbers lose their last digits",
-          script=_texts(lambda text: _fitted(text, _rounded))),
+          script=changed_texts(lambda text: fitted(text, rounded))),
     Fault(id="mangled", rule="arguments.mangled", says="texts are read in a wrong charset",
-          script=_texts(lambda text: _fitted(text, _mangled))),
+          script=changed_texts(lambda text: fitted(text, mangled))),
 )  # fmt: skip

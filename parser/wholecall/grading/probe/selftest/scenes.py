@@ -52,6 +52,8 @@ def _tools(wire: Wire, echo: str) -> list[dict[str, Any]]:
         return [{"type": "function", "function": {"name": n, "parameters": s}} for n, s in schemas.items()]
     if wire == "responses":
         return [{"type": "function", "name": name, "parameters": schema} for name, schema in schemas.items()]
+    if wire == "gemini":
+        return [{"functionDeclarations": [{"name": n, "parameters": s} for n, s in schemas.items()]}]
     return [{"name": name, "input_schema": schema} for name, schema in schemas.items()]
 
 
@@ -69,7 +71,25 @@ def _choice(wire: Wire, word: str, name: str = "") -> Any:
     return named if wire == "responses" else {"type": "function", "function": {"name": name}}
 
 
+def _chosen(wire: Wire, word: str, name: str = "") -> dict[str, Any]:
+    """Return the member of a request that chooses tools."""
+    if wire != "gemini":
+        return {"tool_choice": _choice(wire, word, name)}
+    config: dict[str, Any] = {"mode": "NONE" if word == "none" else "ANY"}
+    return {
+        "toolConfig": {"functionCallingConfig": config | ({"allowedFunctionNames": [name]} if name else {})}
+    }
+
+
+def _limit(wire: Wire, tokens: int) -> dict[str, Any]:
+    if wire == "gemini":
+        return {"generationConfig": {"maxOutputTokens": tokens}}
+    return {"max_output_tokens" if wire == "responses" else "max_tokens": tokens}
+
+
 def _serial(wire: Wire) -> dict[str, Any]:
+    if wire == "gemini":
+        return {}
     if wire == "anthropic":
         return {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
     return {"parallel_tool_calls": False}
@@ -84,8 +104,8 @@ def scenes(wire: Wire, random: Random) -> list[Scene]:
     )
     large = {"a": 9007199254740993 + 2 * random.randrange(100), "b": 0.1}
     long = "".join(f"line {number} {text} " for number in range(40))
-    limit = {"max_output_tokens" if wire == "responses" else "max_tokens": random.randrange(9, 60)}
-    named = _choice(wire, "named", echo)
+    limit = _limit(wire, random.randrange(9, 60))
+    past = "contents" if wire == "gemini" else "messages"
     found = [
         Scene("one", one),
         Scene("two", two),
@@ -94,17 +114,21 @@ def scenes(wire: Wire, random: Random) -> list[Scene]:
         Scene("numbers", Asked(outcome="calls", calls=(AskedCall("add", large),))),
         Scene("cut", Asked(outcome="cut", calls=(AskedCall(echo, {"text": long}),)), limit, "1"),
         Scene("cut", Asked(outcome="cut", calls=(AskedCall(echo, {"text": "a b"}),)), limit, "last"),
-        Scene("choice", one, {"tool_choice": _choice(wire, "required")}, "required"),
-        Scene("choice", one, {"tool_choice": named}, "named"),
-        Scene("choice", Asked(outcome="text"), {"tool_choice": _choice(wire, "none")}, "none"),
+        Scene("choice", one, _chosen(wire, "required"), "required"),
+        Scene("choice", one, _chosen(wire, "named", echo), "named"),
+        Scene("choice", Asked(outcome="text"), _chosen(wire, "none"), "none"),
         Scene("choice", one, _serial(wire), "serial"),
-        Scene("turn", Asked(outcome="text"), {"messages": _history(wire)} if wire != "responses" else {}),
-        Scene("bad", Asked(outcome="refusal"), {"messages": _history(wire)}),
+        Scene("turn", Asked(outcome="text"), {past: _history(wire)} if wire != "responses" else {}),
+        Scene("bad", Asked(outcome="refusal"), {past: _history(wire)}),
     ]
     return [scene._replace(more={"tools": _tools(wire, echo), **scene.more}) for scene in found]
 
 
 def _history(wire: Wire) -> list[dict[str, Any]]:
+    if wire == "gemini":
+        part = {"functionCall": {"name": "noargs", "args": {}}}
+        response = {"functionResponse": {"name": "noargs", "response": {"output": "3"}}}
+        return [{"role": "model", "parts": [part]}, {"role": "user", "parts": [response]}]
     if wire == "anthropic":
         used = {"type": "tool_use", "id": "toolu_1", "name": "noargs", "input": {}}
         result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "3"}
@@ -116,6 +140,9 @@ def _history(wire: Wire) -> list[dict[str, Any]]:
 
 def _request(wire: Wire, scene: Scene, *, is_streamed: bool) -> dict[str, Any]:
     said = [{"role": "user", "content": f"Scenario {scene.id} {scene.variant}"}]
+    if wire == "gemini":
+        contents = [{"role": "user", "parts": [{"text": f"Scenario {scene.id} {scene.variant}"}]}]
+        return {"contents": contents, **scene.more}
     request: dict[str, Any] = {"model": "good-model", ("input" if wire == "responses" else "messages"): said}
     if wire == "anthropic":
         request["max_tokens"] = 4096
@@ -144,7 +171,8 @@ def exchanges(
         for scene in found:
             for is_streamed in (False, True):
                 request = _request(wire, scene, is_streamed=is_streamed)
-                reply = respond(request, scene.asked, wire, fault=fault, seed=seed * 1000 + attempt)
+                seeded = seed * 1000 + attempt
+                reply = respond(request, scene.asked, wire, fault=fault, seed=seeded, is_streamed=is_streamed)
                 yield Exchange(
                     scenario=scene.id,
                     variant=scene.variant,

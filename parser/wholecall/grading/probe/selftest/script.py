@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from wholecall.grading.probe.asked import choice_in, functions_in, is_serial, limit_in, schema_of
 from wholecall.grading.probe.exchange import Asked, Wire
-from wholecall.grading.probe.reading.model import member, objects
+from wholecall.grading.probe.reading.model import member
 
 _CHARACTERS = 4  # of a token, roughly
-_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _WORDS = (
     "Yes",
@@ -39,6 +39,7 @@ _PREFIXES: Mapping[str, tuple[str, ...]] = {
     "chat-completions": ("call_", "chatcmpl-tool-", "functions-"),
     "responses": ("call_",),
     "anthropic": ("toolu_",),
+    "gemini": ("",),
 }
 
 Ended = Literal["calls", "stop", "length"]
@@ -80,6 +81,7 @@ class Script(msgspec.Struct, kw_only=True):
         model: the model's name.
         created: the time of the answer in seconds.
         tokens: input and output tokens.
+        is_streamed: whether a stream was asked for.
     """
 
     wire: Wire
@@ -93,26 +95,24 @@ class Script(msgspec.Struct, kw_only=True):
     model: str
     created: int
     tokens: tuple[int, int]
+    is_streamed: bool
 
     def __repr__(self) -> str:
         return f"Script(wire={self.wire!r}, calls={len(self.calls)}, ended={self.ended!r})"
 
-    @property
-    def is_streamed(self) -> bool:
-        """Whether a stream was asked for."""
-        return self.request.get("stream") is True
 
-
-def script_of(request: dict[str, Any], asked: Asked, wire: Wire, random: Random) -> Script:
+def script_of(
+    request: dict[str, Any], asked: Asked, wire: Wire, random: Random, *, is_streamed: bool
+) -> Script:
     """Return the answer of a good server."""
-    forbids = request.get("tool_choice") == "none" or member(request, "tool_choice").get("type") == "none"
+    forbids = choice_in(request).kind == "none"
     prefix = random.choice(_PREFIXES[wire])
     calls = (
         []
         if forbids
         else [_call(each.name, _arguments(request, each), prefix, random) for each in asked.calls]
     )
-    if _is_serial(request):
+    if is_serial(request):
         calls = calls[:1]
     is_cut = asked.outcome == "cut" and bool(calls)
     if is_cut:
@@ -121,9 +121,10 @@ def script_of(request: dict[str, Any], asked: Asked, wire: Wire, random: Random)
         call.pieces = cut_up(call.text, random)
     texts = [] if calls and random.random() < 0.6 else _texts(random)
     size = sum(len(call.text) for call in calls) + sum(map(len, texts))
-    is_limited = is_cut and _limit(request) is not None
+    is_limited = is_cut and limit_in(request) is not None
     return Script(
         wire=wire,
+        is_streamed=is_streamed,
         request=request,
         asked=asked,
         calls=calls,
@@ -135,18 +136,15 @@ def script_of(request: dict[str, Any], asked: Asked, wire: Wire, random: Random)
         created=1_780_000_000 + random.randrange(10_000_000),
         tokens=(
             20 + len(json.dumps(_counted(request))) // _CHARACTERS,
-            _limit(request) or 1 if is_limited else 1 + size // _CHARACTERS,
+            limit_in(request) or 1 if is_limited else 1 + size // _CHARACTERS,
         ),
     )
 
 
 def _counted(request: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in request.items() if name in {"messages", "input", "tools"}}
-
-
-def _is_serial(request: dict[str, Any]) -> bool:
-    choice = member(request, "tool_choice")
-    return request.get("parallel_tool_calls") is False or choice.get("disable_parallel_tool_use") is True
+    return {
+        name: value for name, value in request.items() if name in {"messages", "input", "contents", "tools"}
+    }
 
 
 def token(random: Random, length: int = 20) -> str:
@@ -164,10 +162,9 @@ def _arguments(request: dict[str, Any], asked: Any) -> Any:
     """Return the arguments that are asked for, or any that fit the tool."""
     if asked.arguments is not None:
         return asked.arguments
-    for tool in objects(request.get("tools")):
-        inner = member(tool, "function") or tool
-        if inner.get("name") == asked.name:
-            return _fitting(inner.get("parameters") or inner.get("input_schema") or {})
+    for function in functions_in(request):
+        if function.get("name") == asked.name:
+            return _fitting(schema_of(function))
     return {}
 
 
@@ -184,13 +181,9 @@ def _fitting(schema: dict[str, Any]) -> Any:
     return [_fitting(member(schema, "items"))] if kind == "array" else plain.get(kind)
 
 
-def _limit(request: dict[str, Any]) -> int | None:
-    return next((limit for name in _LIMITS if isinstance(limit := request.get(name), int)), None)
-
-
 def _cut(call: Scripted, request: dict[str, Any], random: Random) -> None:
     """Cut the text of a call where the limit falls, at the latest before its last character."""
-    room = (_limit(request) or 8) * _CHARACTERS
+    room = (limit_in(request) or 8) * _CHARACTERS
     at = max(1, min(room, len(call.text) - random.choice((1, 2))))
     call.text, call.is_whole = call.text[:at], False
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall.discreet import compact
 from wholecall.grading.probe.exchange import Asked, Wire
-from wholecall.grading.probe.selftest import anthropic, chat, responses
+from wholecall.grading.probe.selftest import anthropic, chat, gemini, responses
 from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply
 from wholecall.grading.probe.selftest.faults import FAULTS, faults_of
 from wholecall.grading.probe.selftest.script import Script, script_of
@@ -29,17 +29,27 @@ FRAMES: dict[Wire, Callable[[Script, Random], list[Payload]]] = {
     "chat-completions": chat.frames,
     "responses": responses.frames,
     "anthropic": anthropic.frames,
+    "gemini": gemini.frames,
 }
 BODIES: dict[Wire, Callable[[Script], Payload]] = {
     "chat-completions": chat.body,
     "responses": responses.body,
     "anthropic": anthropic.body,
+    "gemini": gemini.body,
 }
-_ERRORS = {"chat-completions": chat.error, "responses": chat.error, "anthropic": anthropic.error}
+_ERRORS = {
+    "chat-completions": chat.error,
+    "responses": chat.error,
+    "anthropic": anthropic.error,
+    "gemini": gemini.error,
+}
+_STREAM = ":streamGenerateContent"
 _PATHS: dict[str, Wire] = {
     "/chat/completions": "chat-completions",
     "/responses": "responses",
     "/messages": "anthropic",
+    ":generateContent": "gemini",
+    _STREAM: "gemini",
 }
 _JSON, _SSE = {"content-type": "application/json"}, {"content-type": "text/event-stream; charset=utf-8"}
 _GOOD = Fault(id="", rule="", says="nothing is wrong")
@@ -48,7 +58,13 @@ Oracle = Callable[[dict[str, Any], Wire], Asked]  # what a request asks for
 
 
 def respond(
-    request: dict[str, Any], asked: Asked, wire: Wire, *, fault: str | None = None, seed: int = 0
+    request: dict[str, Any],
+    asked: Asked,
+    wire: Wire,
+    *,
+    fault: str | None = None,
+    seed: int = 0,
+    is_streamed: bool | None = None,
 ) -> Reply:
     """Return the answer to one request; the same one for the same arguments.
 
@@ -58,13 +74,15 @@ def respond(
         wire: the wire format.
         fault: the name of a fault (`FAULTS`) of this wire; None for a good server.
         seed: decides ids, texts, spellings and cuts.
+        is_streamed: whether a stream is asked for; None if the request says so itself.
 
     Raises:
         KeyError: there is no such fault.
     """
     flawed = _GOOD if fault is None else FAULTS[fault]
     random = Random(f"{seed} {fault} {compact(request)}")  # noqa: S311 - a repeatable one
-    script = script_of(request, asked, wire, random)
+    streams = request.get("stream") is True if is_streamed is None else is_streamed
+    script = script_of(request, asked, wire, random, is_streamed=streams)
     if flawed.script is not None:
         flawed.script(script, random)
     reply = _refusal(wire) if asked.outcome == "refusal" else _answer(script, flawed, random)
@@ -169,7 +187,9 @@ class SelfTestServer:
             self._seed += 1
             seed = self._seed
         fault = self.fault if self.fault in {each.id for each in faults_of(wire)} else None
-        return respond(request, self._oracle(request, wire), wire, fault=fault, seed=seed)
+        streams = path.partition("?")[0].endswith(_STREAM) if wire == "gemini" else None
+        asked = self._oracle(request, wire)
+        return respond(request, asked, wire, fault=fault, seed=seed, is_streamed=streams)
 
 
 def _wire_of(path: str) -> Wire | None:
