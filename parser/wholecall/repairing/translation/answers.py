@@ -90,9 +90,6 @@ class AnswerTranslator(Uncopyable):
         policy: how calls are judged.
         limits: bounds of an answer.
 
-    Attributes:
-        ended: whether the answer was ended by an error; nothing more is written then.
-
     Raises:
         UnknownDialect: a wire is not one of these.
         TypeError, ValueError, ImportError: as for `Repairer`.
