@@ -5,7 +5,7 @@ Installed beside SGLang, wholecall is found by its entry point.
 Theory of operation. SGLang makes one detector for each choice of an answer. Pieces of the text come to
 `parse_streaming_increment`, which returns content at once; `finish`, the last call of SGLang, returns the calls. A whole
 answer is read the same way by `detect_and_parse`. Forced calls (`tool_choice` required, or a tool's name) are written as
-the JSON of SGLang's grammar; a detector of their own reads them here, where SGLang asks for one (from 0.5.23 on).
+the JSON of SGLang's grammar; a detector of their own reads them here, where SGLang asks for one (from 0.5.21 on).
 """
 
 from __future__ import annotations
