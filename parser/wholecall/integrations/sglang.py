@@ -20,6 +20,7 @@ from wholecall.integrations.engine_text import (
     known_tools,
     may_hold_calls,
     parser_names,
+    require_schemas,
 )
 
 __all__ = ["register"]
@@ -50,7 +51,7 @@ def register() -> None:
         raise ImportError(
             "this SGLang never tells a tool-call parser that a text ended; wholecall needs a later one"
         )
-    importlib.import_module("jsonschema_rs")  # the extra `schema`: tools come with JSON Schemas
+    require_schemas()
     types = importlib.import_module(_TYPES)
     table = importlib.import_module(_TABLE).FunctionCallParser.ToolCallParserEnum
     for name, text_format in parser_names().items():
