@@ -29,7 +29,7 @@ from tests.support.engine_parsers import (
 )
 from tests.support.texts import in_pieces
 from wholecall import text_formats
-from wholecall.integrations import sglang, vllm
+from wholecall.integrations import engine_text, sglang, vllm
 from wholecall.integrations.engine_text import EngineText, Forced, known_tools, may_hold_calls
 
 FORMATS = pytest.mark.parametrize("text_format", text_formats()[1:])
@@ -351,6 +351,26 @@ def test_engines_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
         sglang.register()
     with pytest.raises(AttributeError, match="no attribute 'wholecall_no_such'"):
         vllm.wholecall_no_such  # noqa: B018 - refused
+
+
+def test_an_engine_starts_without_our_parsers(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A vLLM too old to have a place for tool parsers starts, and its log says what is missing."""
+    monkeypatch.setitem(sys.modules, "vllm.tool_parsers.abstract_tool_parser", None)
+    vllm.register()
+
+    assert ["this vLLM has no parsers of wholecall"] == [text.partition(":")[0] for text in caplog.messages]
+
+
+def test_a_parser_names_the_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without what checks JSON Schemas a parser of wholecall is refused when it is asked for."""
+    monkeypatch.setattr(engine_text, "find_spec", {}.get)
+
+    with pytest.raises(ImportError, match=r"pip install 'wholecall\[schema\]'"):
+        ToolParserManager.get_tool_parser("wholecall_hermes")
+    with pytest.raises(ImportError, match=r"pip install 'wholecall\[schema\]'"):
+        sglang.register()
 
 
 def test_registering_twice_changes_nothing() -> None:

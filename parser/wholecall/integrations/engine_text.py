@@ -14,6 +14,7 @@ import logging
 import secrets
 import string
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from wholecall import deltas
@@ -51,6 +52,16 @@ _BARE: Final[frozenset[Weak]] = frozenset(
 def parser_names() -> dict[str, str]:
     """Return the text formats by the names under which engines know them."""
     return {f"{PREFIX}{name}": name for name in text_formats()}
+
+
+def require_schemas() -> None:
+    """Check that tools can be checked: engines hand them over with JSON Schemas.
+
+    Raises:
+        ImportError: the extra `schema` is not installed.
+    """
+    if find_spec("jsonschema_rs") is None:
+        raise ImportError("wholecall's tool parsers need its extra: pip install 'wholecall[schema]'")
 
 
 class WrittenCall(NamedTuple):

@@ -5,7 +5,7 @@ Installed beside SGLang, wholecall is found by its entry point.
 Theory of operation. SGLang makes one detector for each choice of an answer. Pieces of the text come to
 `parse_streaming_increment`, which returns content at once; `finish`, the last call of SGLang, returns the calls. A whole
 answer is read the same way by `detect_and_parse`. Forced calls (`tool_choice` required, or a tool's name) are written as
-the JSON of SGLang's grammar; a detector of their own reads them here, where SGLang asks for one (from 0.5.23 on).
+the JSON of SGLang's grammar; a detector of their own reads them here, where SGLang asks for one (from 0.5.21 on).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from wholecall.integrations.engine_text import (
     known_tools,
     may_hold_calls,
     parser_names,
+    require_schemas,
 )
 
 __all__ = ["register"]
@@ -50,7 +51,7 @@ def register() -> None:
         raise ImportError(
             "this SGLang never tells a tool-call parser that a text ended; wholecall needs a later one"
         )
-    importlib.import_module("jsonschema_rs")  # the extra `schema`: tools come with JSON Schemas
+    require_schemas()
     types = importlib.import_module(_TYPES)
     table = importlib.import_module(_TABLE).FunctionCallParser.ToolCallParserEnum
     for name, text_format in parser_names().items():

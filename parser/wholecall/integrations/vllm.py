@@ -16,7 +16,15 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from wholecall.integrations.engine_text import EngineText, Forced, Parsed, known_tools, parser_names
+from wholecall.integrations.engine_text import (
+    LOG,
+    EngineText,
+    Forced,
+    Parsed,
+    known_tools,
+    parser_names,
+    require_schemas,
+)
 
 __all__ = ["register"]
 
@@ -40,12 +48,14 @@ else:
 def register() -> None:
     """Make the parsers known to vLLM by their names; its entry point in the group `vllm.general_plugins`.
 
-    vLLM calls it in each of its processes. It may be called again.
-
-    Raises:
-        ImportError: vLLM is not installed, or has no `vllm.tool_parsers`.
+    vLLM calls it in each of its processes, and it may be called again. An error here would keep vLLM from starting: in
+    a vLLM without `vllm.tool_parsers` the log says that these parsers are missing, and all else goes on.
     """
-    manager = importlib.import_module(_BASE).ToolParserManager
+    try:
+        manager = importlib.import_module(_BASE).ToolParserManager
+    except ImportError as error:
+        LOG.warning("this vLLM has no parsers of wholecall: %s", error)
+        return
     for name in parser_names():
         manager.register_lazy_module(name, __name__, name)
 
@@ -65,7 +75,7 @@ def _parser_class(name: str, text_format: str) -> type[Any]:
         raise ImportError(
             "this vLLM never tells a tool parser that a text ended; wholecall needs 0.24 or later"
         )
-    importlib.import_module("jsonschema_rs")  # the extra `schema`: tools come with JSON Schemas
+    require_schemas()
     members = {
         "__module__": __name__,
         "text_format": text_format,
