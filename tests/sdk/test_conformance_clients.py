@@ -48,6 +48,6 @@ def test_sdks_behind_the_transport_are_safe(tmp_path: Path) -> None:
 def test_frameworks_with_their_integrations_are_right(tmp_path: Path) -> None:
     """With wholecall's integration a framework runs whole calls, and a call that was cut is told to the model."""
     clients = ("langchain-agent+wholecall", "pydantic-ai+wholecall", "openai-agents+wholecall")
-    found = graded(small_suite(tmp_path), "wholecall_integrations.py", *clients)
+    found = graded(small_suite(tmp_path), "wholecall_integrations.py", *clients, timeout=90)
 
     assert [PASSED] * 8 == [told for client in found for told in verdicts([client]).values()]

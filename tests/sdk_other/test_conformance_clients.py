@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.adapters import graded, small_suite, verdicts
+from wholecall.grading.conform.results import Graded
 
 pytestmark = pytest.mark.sdk
 
@@ -41,7 +42,15 @@ def test_frameworks_with_their_integrations_are_right(tmp_path: Path) -> None:
     """With wholecall's integration a framework runs whole calls, and a call that was cut is told to the model."""
     names = ("litellm", "strands", "smolagents", "llama-index")
     found = graded(
-        small_suite(tmp_path), "wholecall_integrations.py", *(f"{name}+wholecall" for name in names)
+        small_suite(tmp_path),
+        "wholecall_integrations.py",
+        *(f"{name}+wholecall" for name in names),
+        timeout=90,
     )
 
-    assert [PASSED] * 6 == [told for client in found for told in verdicts([client]).values()]
+    assert [PASSED] * 6 == [client for client in map(_verdicts, found) if client]
+
+
+def _verdicts(client: Graded) -> dict[str, str]:
+    """Return the verdicts of a client over its wire; the suite has no streams of Gemini."""
+    return verdicts([client])[client.wire]

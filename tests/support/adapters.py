@@ -147,7 +147,9 @@ def small_suite(folder: Path) -> Suite:
     return open_suite(folder)
 
 
-def graded(suite: Suite, program: str, *names: str, python: str = sys.executable) -> list[Graded]:
+def graded(
+    suite: Suite, program: str, *names: str, python: str = sys.executable, timeout: float = 20
+) -> list[Graded]:
     """Return what an adapter's clients made of a suite.
 
     Args:
@@ -155,12 +157,13 @@ def graded(suite: Suite, program: str, *names: str, python: str = sys.executable
         program: the adapter's path below the folder of the clients.
         names: the clients; without any, all of them.
         python: the interpreter; `node` for an adapter in JavaScript.
+        timeout: seconds for a case; an adapter that imports its framework in the first one needs more.
     """
     command = [python, str(CLIENTS / program)]
     asked = Program(command)
     clients = [client for client in asked.hello() if not names or client.name in names]
     asked.close()
-    settings = Settings()
+    settings = Settings(timeout=timeout)
     runner = Runner(suite, lambda: Program(command), settings)
     jobs = plan(clients, suite.cases(), settings)
     list(runner.run(jobs))

@@ -1,4 +1,4 @@
-"""The part that integrations of frameworks share: a transport under a model's HTTP client, and the calls that it withholds."""
+"""The common ground of integrations: a transport under a model's HTTP client, and the calls that it withholds."""
 
 from __future__ import annotations
 
