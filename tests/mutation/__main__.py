@@ -44,11 +44,8 @@ MODULES = {
     "text_duplicates": "wholecall.machine.text_duplicates",
     "strict": "wholecall.repairing.strict",
     "blocks": "wholecall.machine.blocks",
-    "rereading": "wholecall.machine.rereading",
     "evidence": "wholecall.machine.evidence",
     "matching": "wholecall.machine.matching",
-    "sameness": "wholecall.machine.sameness",
-    "marked": "wholecall.machine.readings.marked",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
     "ladder": ["arguments"],
@@ -58,8 +55,6 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
     "text_duplicates": ["text_duplicates", "verdicts_written"],
-    "rereading": ["rereading", "blocks"],
-    "marked": ["marked", "rereading", "blocks"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"

@@ -94,6 +94,8 @@ def test_calls_before_the_first_odd_label() -> None:
 
     assert f"S0 c f, T0 {A}, E0, S1 d g, T1 {B}, E1, T90 {B}" == kept(*row, ODD)
     assert "S0 c f, E90" == kept(C, closed(90))
+    assert f"S0 c f, T0 {A} 2, T90 {B}" == kept(C, piece(0, A[:3]), piece(0, A[3:]), ODD)
+    assert f"S0 c f, T0 {A}, S0 d g" == kept(C, piece(0, A), begun(0, "d", "g"))
 
 
 def test_where_pieces_were_shown() -> None:
