@@ -44,11 +44,8 @@ MODULES = {
     "two_forms": "wholecall.machine.two_forms",
     "strict": "wholecall.repairing.strict",
     "blocks": "wholecall.machine.blocks",
-    "rereading": "wholecall.machine.rereading",
     "evidence": "wholecall.machine.evidence",
     "matching": "wholecall.machine.matching",
-    "sameness": "wholecall.machine.sameness",
-    "marked": "wholecall.machine.readings.marked",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
     "ladder": ["arguments"],
@@ -58,8 +55,6 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
     "two_forms": ["two_forms", "verdicts_written"],
-    "rereading": ["rereading", "blocks"],
-    "marked": ["marked", "rereading", "blocks"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"

@@ -103,3 +103,12 @@ def test_an_input_at_the_start_is_a_text() -> None:
     got, _ = assembled(*given, *CALLS)
 
     assert [Got("c", "f", A), Got("d", "g", B)] == [call._replace(sign="") for call in got]
+
+
+def test_a_reason_drops_no_call_that_will_be_read_again() -> None:
+    """A block without an end waits for the end of the message: only then its pieces say what its text is."""
+    row = [C, piece(90, A), D, piece(91, B)]
+
+    assert [("c", A), ("d", B)] == came(*row, *CALLS)
+    assert [("c", A), ("d", A)] == came(C, piece(None, A), D, piece(None, A), closed(0), closed(1), *CALLS)
+    assert [] == came(*row, HOLE, *CALLS)

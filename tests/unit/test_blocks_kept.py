@@ -67,9 +67,6 @@ def test_nothing_is_kept_while_labels_are_as_documented(told: list[Delta]) -> No
         ([begun(None, "e", "h")], f"{HEADS}, S- e h"),
         ([begun(1, "e", "h")], f"{HEADS}, S1 e h"),
         ([preset(A, 1, "e", "h")], f"{HEADS}, S1 e h {A} whole"),
-        ([piece(0, A), ODD], f"S0 c f, T0 {A}, S1 d g, T90 {B}"),
-        ([piece(0, A[:3]), piece(0, A[3:]), ODD], f"S0 c f, T0 {A} 2, S1 d g, T90 {B}"),
-        ([closed(0), ODD], f"S0 c f, E0, S1 d g, T90 {B}"),
         ([ODD, piece(0, A), closed(1), closed(90), D], f"{HEADS}, T90 {B}, T0 {A}, E1, E90, S1 d g"),
         ([ODD, begun(5, "e", "h"), piece(5, A), closed(5)], f"{HEADS}, T90 {B}, S5 e h, T5 {A}, E5"),
     ],
@@ -97,6 +94,8 @@ def test_calls_before_the_first_odd_label() -> None:
 
     assert f"S0 c f, T0 {A}, E0, S1 d g, T1 {B}, E1, T90 {B}" == kept(*row, ODD)
     assert "S0 c f, E90" == kept(C, closed(90))
+    assert f"S0 c f, T0 {A} 2, T90 {B}" == kept(C, piece(0, A[:3]), piece(0, A[3:]), ODD)
+    assert f"S0 c f, T0 {A}, S0 d g" == kept(C, piece(0, A), begun(0, "d", "g"))
 
 
 def test_where_pieces_were_shown() -> None:
@@ -125,7 +124,8 @@ def test_where_pieces_were_shown() -> None:
         [C, begun(1, "d", "g", "i"), ODD],
         [C, begun("s", "d", "g"), ODD],
         [C, CallSeen(0, 1, None, "d", "g"), ODD],
-        [C, D, piece(0, A[:3]), piece(1, B[:3]), ODD],
+        [C, D, piece(0, A), ODD],
+        [C, D, closed(0), ODD],
         [C, D, AGAIN, C, D, ODD],
         [StepBegan(0), C, D, ODD],
         [CallClosed(0, 90, None, final=True)],
@@ -141,9 +141,9 @@ def test_no_pieces_of_blocks(told: list[Delta]) -> None:
 
 def test_the_fast_path_is_left() -> None:
     """Pieces of a call whose pieces came fast are kept, too."""
-    told = [C, piece(0, "{"), piece(0, '"a"'), D, ODD, piece(0, ":1")]
+    told = [C, piece(0, "{"), piece(0, '"a"'), C, piece(0, ":1"), piece(0, "}")]
 
-    assert f'S0 c f, T0 {{"a" 2, S1 d g, T90 {B}, T0 :1' == kept(*told)
+    assert 'S0 c f, T0 {"a", S0 c f, T0 :1, T0 }' == kept(*told)
 
 
 def test_records_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,8 @@ def test_habits_of_starts(pieces: list[Piece], costs: float) -> None:
         [C, D, text(90, A), end(1), end(0)],  # crossed, or in turns
         [C, D, text(90, A), end(0), end(1)],  # opened, or in turns with texts that were empty
         [C, D, text(90, A), text(91, B)],
+        [C, D, text(90, A), end(91), end(90)],  # in turns, or the text is the second call's
+        [C, D, text(90, A), end(90), end(91)],  # opened or crossed
         [C, D, text(90, A), text(91, B), end(0), end(1)],
         [C, D, text(None, A), text(None, B), end(0), end(1)],
     ],

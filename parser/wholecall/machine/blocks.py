@@ -8,8 +8,8 @@ record at the end of the choice, if calls would be lost because of their labels.
     start 0 a, text 1, end 1, start 1 b, text 2, end 2      all but starts number blocks one too high (quirk 125)
 
 Nothing is kept (`SlotTable.may_reread`) if calls that were open side by side had text or an end before the first odd
-label, whose order is unknown, or once anything comes that is no piece of a block: a whole text, labels beyond index and id, another
-step of the message.
+label, whose order is unknown, or once anything comes that is no piece of a block: a whole text, labels beyond index and
+id, another step of the message.
 """
 
 from __future__ import annotations

@@ -455,12 +455,19 @@ def _end_whole(choice: Choice) -> None:
     held, choice.slots.held = choice.slots.held, None
     for call in choice.calls:
         if call is not held:
-            if choice.labels.record is None or not is_labelled(call):
+            if not _is_in_record(choice, call):
                 advance(choice, call, "finish", ended)
         elif ended == "length":  # a cut turn can close a block whose last members are missing
             advance(choice, call, "end", ended)
         else:
             advance(choice, call, "close", False)
+
+
+def _is_in_record(choice: Choice, call: Call) -> bool:
+    """Return whether the pieces of a record may be the call's, so that its text is decided at the end of the turn."""
+    if choice.slots.record is not None and call.lacks_text:
+        return True
+    return choice.labels.record is not None and is_labelled(call)
 
 
 def reason_all(choices: Iterable[Choice], finish: deltas.Finish | None = None) -> None:
