@@ -56,6 +56,7 @@ log = "text"
 workers = 2
 env_proxy = false
 no_repair = true
+telemetry = true
 [repair]
 live = true
 withheld = "end"
@@ -124,6 +125,7 @@ def test_a_file_with_every_key(tmp_path: Path) -> None:
         workers=2,
         env_proxy=False,
         no_repair=True,
+        telemetry=True,
         repair=RepairConfig(live=True, withheld="end", tools="names", text="hermes"),
         upstreams=(
             UpstreamConfig(
@@ -232,6 +234,7 @@ def test_every_key_has_a_variable(tmp_path: Path) -> None:
         "WORKERS": "2",
         "ENV_PROXY": "off",
         "NO_REPAIR": "1",
+        "TELEMETRY": "on",
         "CA_BUNDLE": str(tmp_path / "ca"),
         "TLS_CERT": str(tmp_path / "ca"),
         "TLS_KEY": str(tmp_path / "ca"),
