@@ -26,7 +26,7 @@ EventT = TypeVar("EventT")
 
 
 class Telemetry:
-    """What OpenTelemetry is told of calls.
+    """Reports of tool calls to OpenTelemetry.
 
     Args:
         meter_provider: whose counters are used; OpenTelemetry's own one by default.
