@@ -33,12 +33,16 @@ _SDK = (
 )
 _OTHER = (
     *("smolagents_agent", "litellm_completion", "any_llm_completion", "agno_agent", "strands_agent"),
-    *("autogen_agent", "haystack_agent", "llama_index_agent"),
+    *("autogen_agent", "haystack_agent", "llama_index_agent", "google_adk_agent"),
 )
+_OURS = "wholecall_integrations"  # of the frameworks that are installed
 # By group: the adapters, as commands.
 PROGRAMS: dict[str, dict[str, tuple[str, ...]]] = {
     **{
-        group: {name: (sys.executable, str(CLIENTS / "python" / f"{name}.py")) for name in names}
+        group: {
+            **{name: (sys.executable, str(CLIENTS / "python" / f"{name}.py")) for name in names},
+            _OURS: (sys.executable, str(CLIENTS / f"{_OURS}.py")),
+        }
         for group, names in (("sdk", _SDK), ("sdk-other", _OTHER))
     },
     "node": {"adapter": ("node", str(CLIENTS / "node" / "adapter.mjs"))},

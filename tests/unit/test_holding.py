@@ -129,7 +129,7 @@ def test_a_call_that_was_written_too_is_no_bad_sibling() -> None:
     written = CallWritten(0, "f", "c", A, f"<call>{A}</call>")
     ends = fates(*late("a"), written, CALLS, END, policy=SIBLING)
 
-    assert [("c", *GOOD), ("c", "told_twice", "the server told the same call as a structured one")] == ends
+    assert [("c", *GOOD), ("c", "told_twice", "the server sent the same call in the list of calls")] == ends
 
 
 # Ids that come too late.

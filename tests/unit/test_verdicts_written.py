@@ -66,7 +66,7 @@ def test_a_drop_shows_what_the_model_wrote() -> None:
     _, short = ends(structured(), written(), limits=Limits(max_raw_bytes=9))
 
     assert ("f", "<call>f" + A + "</call>") == (drop.name, drop.raw_arguments)
-    assert "the server told the same call as a structured one" == drop.detail
+    assert "the server sent the same call in the list of calls" == drop.detail
     assert "<call>f{" + '"' == short.raw_arguments
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from wholecall import ReasoningDelta, TextDelta
+from wholecall.deltas import OLDER_FORM
 from wholecall.recordings.redacting.leaves import Leaf
 from wholecall.recordings.redacting.letters import Letters
 from wholecall.recordings.redacting.rules import CODE, is_text
@@ -66,9 +67,11 @@ class Text:
         """Add text, and the strings that form it, from the first place that has all of them."""
         for strings in places:
             found = self._found(text, strings)
-            self.parts += found
-            for leaf, _ in found:
+            for leaf, at in found:
                 strings.remove(leaf)
+                twins = [other for other in strings if _is_twin(leaf, other)]
+                self.parts += [(one, at) for one in (leaf, *twins)]
+                strings[:] = [other for other in strings if other not in twins]
             if found:
                 break
         self.pieces.append(text)
@@ -104,6 +107,12 @@ class Text:
         """Return whether a piece repeats the beginning: a snapshot, or an object that begins like the one around it."""
         first = next((piece for piece in self.pieces if piece.strip()), "")
         return at > 0 and not self.free and len(first) > 1 and leaf.text.startswith(first)
+
+
+def _is_twin(leaf: Leaf, other: Leaf) -> bool:
+    """Return whether a frame has a piece in the list of calls and in chat's older form (quirk 143)."""
+    is_other = leaf.around != other.around and OLDER_FORM in (leaf.around, other.around)
+    return is_other and leaf.key == other.key and leaf.text == other.text
 
 
 def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
