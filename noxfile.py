@@ -155,7 +155,7 @@ def slow(session: nox.Session) -> None:
     options, folders = cases()
     chosen = session.posargs or [
         "-m",
-        "slow and not later and not sdk and not engines and not stores and not node",
+        "(slow or browser) and not later and not sdk and not engines and not stores and not node",
     ]
     session.run(*PYTEST, "--dist", "worksteal", *options, *chosen)
     for folder in [] if session.posargs else folders:

@@ -128,7 +128,7 @@ head.firstElementChild.click();
 tell([texts("#quirks tbody tr:first-child td"), all("#quirks td svg rect").length]);
 """
 
-        assert [["chat-completions", "m", "3", "·", "33.3"], 2] == told(page, driver)
+        assert [["unknown", "m", "3", "·", "33.3"], 2] == told(page, driver)
 
     def test_long_tables_are_folded(self, long: Path) -> None:
         """A long table shows its first rows and the last; a button shows all."""
