@@ -4,7 +4,7 @@ A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, 
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
 file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
 skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for. Of a
-test that is `sampled` most cases are slow, and two thirds of these are `later`, other ones after each change of the
+test that is `sampled` most cases are slow, and four fifths of these are `later`, other ones after each change of the
 package.
 """
 
@@ -142,13 +142,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _choose_sample(item: pytest.Item, one_in: int, numbers: Counter[str]) -> None:
-    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and two thirds of those be for later."""
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and four fifths of those be for later."""
     test = item.nodeid.partition("[")[0]
     number = numbers[test]
     numbers[test] += 1
     if number % one_in:
         item.add_marker(pytest.mark.slow)
-        if share.is_later(3, test, number - number // one_in):
+        if share.is_later(5, test, number - number // one_in):
             item.add_marker(pytest.mark.later)
 
 
