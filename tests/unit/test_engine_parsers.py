@@ -279,7 +279,7 @@ def test_sglang_owns_forced_calls_only() -> None:
         [TIDE], NAMED, parallel_tool_calls=False
     )
     for refused in (forced.detector.structure_info, lambda: forced.detector.build_ebnf([TIDE])):
-        with pytest.raises(NotImplementedError):
+        with pytest.raises(TypeError, match="parsers of wholecall have no"):
             refused()
 
 

@@ -118,20 +118,20 @@ class _WholeCalls(_Base):
         return False
 
     def structure_info(self) -> Any:
-        """Refuse: there is no structural tag; SGLang asks `supports_structural_tag` first.
+        """Refuse, as the interface asks of parsers without a structural tag.
 
         Raises:
-            NotImplementedError: always.
+            TypeError: always; SGLang asks `supports_structural_tag` first.
         """
-        raise NotImplementedError("parsers of wholecall have no structural tag")
+        raise TypeError("parsers of wholecall have no structural tag: ask supports_structural_tag first")
 
     def build_ebnf(self, tools: Any) -> str:
-        """Refuse: there is no grammar; a part of the interface of older versions.
+        """Refuse; older versions have this in their interface, for parsers with a grammar.
 
         Raises:
-            NotImplementedError: always.
+            TypeError: always.
         """
-        raise NotImplementedError("parsers of wholecall have no grammar")
+        raise TypeError("parsers of wholecall have no grammar: SGLang's own schema is that of forced calls")
 
     def _new_text(self, tools: Any) -> EngineText:
         return EngineText(self.text_format, known_tools(tools or ()), self._forced)

@@ -181,7 +181,7 @@ def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
         strangers = _by_strangers(record)
         if strangers is None:
             return
-        keyed += [_by_next(record), _by_shift(record), *strangers]
+        keyed += strangers
     yield from (numbers for numbers in keyed if numbers is not None)
     rules = BLOCK_RULES if form.has_slots else RULES
     n_ends = len(record.marks) - len(record.marks.rstrip(END))
@@ -215,36 +215,6 @@ def _by_label(record: MarkedRecord, label: Callable[[Piece], Any]) -> Assignment
         if mark == START:
             numbers.setdefault(label(piece), len(numbers) - 1)
     found = [numbers.get(label(piece), -1) for piece in record.pieces]
-    return None if -1 in found else found
-
-
-def _by_next(record: MarkedRecord) -> Assignment | None:
-    """Assign by indices, where another start at an index opens a call; None unless each index is that of a start."""
-    numbers: dict[Any, tuple[int, Any]] = {}
-    found: Assignment = []
-    n = -1
-    for piece, mark in zip(record.pieces, record.marks, strict=True):
-        known = numbers.get(piece.index)
-        label = piece.id, piece.name
-        if mark == START and (known is None or known[1] != label):
-            n += 1
-            known = numbers[piece.index] = n, label
-        if known is None:
-            return None
-        found.append(known[0])
-    return found
-
-
-def _by_shift(record: MarkedRecord) -> Assignment | None:
-    """Assign starts by their indices, and texts and ends to the start one below (125); None unless there is one."""
-    numbers: dict[int | None, int] = {}
-    for piece, mark in zip(record.pieces, record.marks, strict=True):
-        if mark == START:
-            numbers.setdefault(piece.index, len(numbers))
-    found = [
-        numbers.get(piece.index if mark == START or piece.index is None else piece.index - 1, -1)
-        for piece, mark in zip(record.pieces, record.marks, strict=True)
-    ]
     return None if -1 in found else found
 
 

@@ -16,6 +16,13 @@ from wholecall.discreet import discreet_repr
 _private = True
 
 Role = Literal["system", "user", "assistant"]
+# The words of OpenAI's two wires for them.
+ROLES: Final[dict[str, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+}
 
 
 class Text(msgspec.Struct, frozen=True):

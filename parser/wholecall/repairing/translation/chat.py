@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from wholecall.repairing.translation.asked import (
+    ROLES,
     SHARED,
     Asked,
     Call,
@@ -42,12 +43,6 @@ from wholecall.repairing.translation.reading import Members, Untranslatable
 
 _private = True
 
-_ROLES: Final[dict[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-}
 # The types of parts that a message may have.
 _SAID_BY: Final[dict[Role, frozenset[str]]] = {
     "system": frozenset({"text"}),
@@ -148,9 +143,9 @@ def _message(message: Members) -> Said:
         result = Result(message.need("tool_call_id", str), tuple(_content(message, _SAID_BY_TOOLS)))
         message.close()
         return Said("user", (result,))
-    if name not in _ROLES:
+    if name not in ROLES:
         raise Untranslatable(message.at("role"), "is unknown, or of the older form of tools")
-    role = _ROLES[name]
+    role = ROLES[name]
     parts: list[Part] = []
     if role == "assistant" and (thought := message.text("reasoning_content") or message.text("reasoning")):
         parts.append(Thought(thought))

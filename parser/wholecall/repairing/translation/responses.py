@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from wholecall.repairing.translation.asked import (
+    ROLES,
     SHARED,
     Asked,
     Call,
@@ -42,12 +43,6 @@ from wholecall.repairing.translation.reading import Members, Untranslatable
 
 _private = True
 
-_ROLES: Final[dict[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-}
 _MOST_USER: Final = 64  # characters
 _MODES: Final = frozenset({"auto", "required", "none"})
 _STATE: Final = "is state on OpenAI's servers, and nowhere else"
@@ -157,9 +152,9 @@ def _item(item: Members) -> Said | None:
     said: Said
     if kind == "message":
         name = item.need("role", str)
-        if name not in _ROLES:
+        if name not in ROLES:
             raise Untranslatable(item.at("role"), "must be user, assistant, system or developer")
-        said = Said(_ROLES[name], tuple(_content(item, "content", _SAID_BY[_ROLES[name]])))
+        said = Said(ROLES[name], tuple(_content(item, "content", _SAID_BY[ROLES[name]])))
     elif kind in _CALLS:
         text = item.text(_CALLS[kind])
         call = Call(item.need("call_id", str), item.need("name", str), text, kind == "custom_tool_call")
