@@ -8,7 +8,7 @@ before the value is skipped. The scan restarts at a new event, and at a line tha
 there. Base64 that holds JSON is a region inside another region.
 
 The messages of a binary event stream are found by their lengths; a payload is a separate region, and so is the message
-of an error in the headers. After the payloads were changed, the checksum of each message is recomputed, but only where
+of an error in the headers; parts of another stream are one region. After the payloads were changed, the checksum of each message is recomputed, but only where
 it was right before. After a wrong length no message can be found: the rest must not be published.
 
 A value is `deep` inside an object that holds arguments, because the keys there are the model's own.
@@ -19,11 +19,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
 from wholecall.framing.eventstream import PART, PRELUDE_BYTES, is_prelude
+from wholecall.framing.opening import sniff
 from wholecall.recordings.redacting.letters import Units, units
 from wholecall.recordings.redacting.rules import ARGUMENTS, BASE64, DESCRIBED, is_count, is_long_number
 
@@ -36,6 +38,7 @@ _LISTED = "parameters"  # an object of arguments, or a list that gives each by i
 _OPENERS = (bytearray(b"{"), bytearray(b"["))
 _BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")
 _EVENT, _MESSAGE = b":event-type", b":error-message"
+_EVENT_END = re.compile(rb"\n\r?\n|\r\r")
 _STRING = 7  # the type of text values in headers
 
 
@@ -53,11 +56,34 @@ class Region:
     offset: int = 0
     around: tuple[Region, int, int] | None = None
 
+    def place_of(self, start: int) -> int:
+        """Return the position in the stream of a string that begins here."""
+        return self.offset + (0 if self.around else start)
+
     def close(self) -> None:
         """Write the content of base64 back into it."""
         if self.around is not None:
             region, start, end = self.around
             region.data[start:end] = base64.b64encode(self.data)
+
+
+@dataclass(eq=False)
+class Joined(Region):
+    """The stream whose bytes the messages of another stream carry (quirk 142).
+
+    Attributes:
+        ends: where the part of each message ends in these bytes.
+        starts: where each of the messages begins in the stream.
+    """
+
+    ends: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+
+    def place_of(self, start: int) -> int:
+        """Return where the message begins that ends the event of a string: there the event is read."""
+        end = _EVENT_END.search(self.data, start)
+        last = end.end() - 1 if end is not None else len(self.data) - 1
+        return self.starts[bisect_right(self.ends, last)]
 
 
 @dataclass(eq=False)
@@ -106,7 +132,7 @@ class Leaf:
     @property
     def place(self) -> int:
         """The string's position in the stream."""
-        return self.region.offset + (0 if self.region.around else self.start)
+        return self.region.place_of(self.start)
 
 
 @dataclass
@@ -244,6 +270,10 @@ class Messages:
         self._data = data
         self._sound: list[tuple[int, int]] = []
         self._regions: list[tuple[int, int, Region]] = []
+        self._parts: list[
+            tuple[int, int, int]
+        ] = []  # of another stream: a message, and where its payload lies
+        self._joined = Joined(bytearray())
 
     def leaves(self) -> Iterator[Leaf]:
         """Yield the strings of all messages.
@@ -268,6 +298,17 @@ class Messages:
                 self._sound.append((start, end))
             yield from self._message(start, body, min(end, len(data) + 4) - 4)
             start = end
+        yield from self._in_parts()
+
+    def _in_parts(self) -> Iterator[Leaf]:
+        """Yield the strings of the stream that comes in parts."""
+        joined = self._joined
+        for start, body, end in self._parts:
+            joined.data += self._data[body:end]
+            joined.ends.append(len(joined.data))
+            joined.starts.append(start)
+        if joined.data:
+            yield from scan_lines(joined, sniff(bytes(joined.data)) or "sse")
 
     def _message(self, start: int, body: int, end: int) -> Iterator[Leaf]:
         frame = Frame()
@@ -276,9 +317,8 @@ class Messages:
             if name == _EVENT:
                 frame.event = self._data[first:last].decode("utf-8", "replace")
                 if frame.event == PART:
-                    raise ValueError(
-                        f"the message at byte {start:,} has a part of another stream: redact that one"
-                    )
+                    self._parts.append((start, body, max(end, body)))
+                    return
             elif name == _MESSAGE:
                 places.append((first, last))
         for first, last in places:
@@ -307,5 +347,7 @@ class Messages:
         """Write the regions back, and new checksums where the old ones were right."""
         for start, end, region in self._regions:
             self._data[start : max(end, start)] = region.data
+        for (_, body, end), stop in zip(self._parts, self._joined.ends, strict=True):
+            self._data[body:end] = self._joined.data[stop - (end - body) : stop]
         for start, end in self._sound:
             self._data[end - 4 : end] = crc32(self._data[start : end - 4]).to_bytes(4, "big")

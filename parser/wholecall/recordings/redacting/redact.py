@@ -194,7 +194,7 @@ class _Stream:
         if self._spared is not None:
             leaves = [leaf for leaf in leaves if leaf.deep or _member(leaf) != self._spared]
         self._members = dict.fromkeys(_member(leaf) for leaf in leaves if not leaf.deep)
-        self._replace(leaves)
+        self._replace(sorted(leaves, key=lambda leaf: leaf.place))
         for region in {leaf.region: None for leaf in leaves}:
             region.close()
         if messages:
