@@ -41,6 +41,7 @@ ELSEWHERE = {
 WITHOUT_LOCK = ("3.13t", "3.14t")
 ENGINES = ("duckdb", "ray")  # the others are run by hand
 PYTEST = ("python", "-m", "pytest", "-n", "2")
+SLOWEST = ("--durations", "30")  # what costs most of a long session is printed
 # Both commands of the README as a user runs them: in bash, with the interpreter that is `python3`.
 README = {
     "tests": r"python3 -m venv .* -m pytest -n 2",
@@ -157,7 +158,7 @@ def slow(session: nox.Session) -> None:
         "-m",
         "(slow or browser) and not later and not sdk and not engines and not stores and not node",
     ]
-    session.run(*PYTEST, "--dist", "worksteal", *options, *chosen)
+    session.run(*PYTEST, "--dist", "worksteal", *SLOWEST, *options, *chosen)
     for folder in [] if session.posargs else folders:
         further = f"--recordings={folder}", "tests/golden/test_recordings.py"
         session.run(*PYTEST, *further, env={"HYPOTHESIS_PROFILE": "quick"})
@@ -193,7 +194,7 @@ def proxy(session: nox.Session) -> None:
 def sdk(session: nox.Session) -> None:
     """SDKs, their types and rules; where Node.js is, also the clients in JavaScript."""
     install(session, "sdk")
-    session.run(*PYTEST, "-m", "sdk", *(session.posargs or ["tests/sdk"]))
+    session.run(*PYTEST, *SLOWEST, "-m", "sdk", *(session.posargs or ["tests/sdk"]))
     if session.posargs:
         return
     if not (shutil.which("node") and shutil.which("npm")):

@@ -60,6 +60,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_client_that_got_worse_fails_the_night(elsewhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The first results of a client are no fall; fewer unsafe runs in a published version make one."""
     first = client_matrix.main(["sdk", "merges_by_index"])

@@ -20,7 +20,7 @@ from wholecall.calls.output.events import TurnStarted
 
 REGRESSIONS = Path(__file__).parent / "regressions"
 # Where an input takes milliseconds, fewer of them; the fuzzer itself runs them all.
-EVERY = {"damage": 10, "feed": 20, "feed-event": 10, "errors": 12, "repair": 3, "snapshots": 15, "text": 20}
+EVERY = {"damage": 20, "feed": 40, "feed-event": 20, "errors": 24, "repair": 6, "snapshots": 30, "text": 40}
 DAMAGED = 60
 
 

@@ -125,7 +125,7 @@ def _wrong(
     return {name: complaints for name, complaints in wrong.items() if complaints}
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(11)
 @each_format
 def test_recorded_turns_survive_the_journey(format: str) -> None:
     """Law 46: each call of the corpora comes back equal, malformed text byte for byte where text is carried, and no text as `{}`."""

@@ -40,7 +40,7 @@ def test_what_was_expected_by_hand_comes_out(cases: list[dict[str, Any]]) -> Non
         assert [] == differences(read_text_case(case), NOTHING | case["expect"]), case["case"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @by_format(TEXTS)
 def test_no_cut_of_a_text_changes_an_event(cases: list[dict[str, Any]]) -> None:
     """By the character or in pieces of seven, the same text gives the same events."""
@@ -62,7 +62,7 @@ def test_every_call_says_where_it_comes_from(cases: list[dict[str, Any]]) -> Non
         assert [] == [drop for drop in drops if drop.raw_arguments not in case["text"]], case["case"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @by_format(IN_AUTO)
 def test_auto_reads_the_calls_of_every_format(cases: list[dict[str, Any]]) -> None:
     """With the format's weak shapes, `auto` gives the same calls and drops as the format itself."""

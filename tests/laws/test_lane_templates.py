@@ -186,7 +186,7 @@ def test_pieces_with_any_content(name: str) -> None:
     assert [] == _odd(name, [event.replace("%s", content) for content in contents])
 
 
-@pytest.mark.sampled(29)
+@pytest.mark.sampled(59)
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("character", _CHARACTERS)
 def test_events_that_differ_in_a_character(name: str, character: str) -> None:

@@ -53,7 +53,7 @@ def leaves(reads: Sequence[bytes]) -> bool:
 FRAMES = [(name, frame) for name, wire in WIRES.items() for frame in wire.every]
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize(("dialect", "first"), FRAMES)
 def test_every_short_stream(dialect: str, first: str) -> None:
     """Law 129: every two frames after an opening, documented and odd, and an end give the same in any reads."""

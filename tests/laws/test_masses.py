@@ -48,7 +48,7 @@ def given(pieces: list[bytes]) -> bytes:
     return b"".join([*map(repairer.feed, pieces), repairer.close()])
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("unit", UNITS)
 def test_masses_say_what_each_says(unit: bytes) -> None:
     """For any number of them in a read, at any place, the events are those of reads of one event each."""

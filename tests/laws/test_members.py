@@ -108,7 +108,7 @@ DIALECTS = sorted({entry["dialect"] for entry in corpora.cases()})
 BOTH = pytest.mark.parametrize("dialect", DIALECTS)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @BOTH
 def test_members_that_cannot_be_hashed(dialect: str) -> None:
     """Law 4: an object in place of a word or a number does not raise."""

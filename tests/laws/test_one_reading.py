@@ -335,7 +335,7 @@ def test_crossed_texts_of_calls_are_none_without_labels(
     assert [] == [call for call in _said(_ended(crossed)[0]) if call not in sent]
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("texts", [texts for texts in TEXTS if len(texts) > 1])
 @pytest.mark.parametrize(("order", "pieces", "dones", "items"), WORLD)
 def test_no_text_is_bound_by_order_beside_a_loss(

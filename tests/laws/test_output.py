@@ -125,7 +125,7 @@ def test_a_text_that_stops(line: str) -> None:
     assert {"truncated"} == found
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("line", LINES)
 def test_a_failed_source(line: str) -> None:
     """Law 123: where the source fails before the end there is no value; nor after an abort."""

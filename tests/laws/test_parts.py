@@ -19,6 +19,7 @@ def _read(dialect: str, data: bytes, reads: int = 1460) -> list[Any]:
     return [*(event for piece in pieces for event in parser.feed(piece)), *parser.close()]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "entries", corpora.groups((e for e in corpora.cases() if e["file"].endswith(".sse")), long=8192)
 )

@@ -17,7 +17,7 @@ def _judge(case: quirky.Case) -> list[str]:
     return [f"{case.seed} {'+'.join(case.modes)}: {text}" for text in found]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_each_mode(mode: str) -> None:
     """Laws 1, 8 and 32: each quirk alone, over random calls; no call is invented, and all decidable calls appear."""

@@ -204,6 +204,7 @@ NAMED = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("nth", range(3))
 @pytest.mark.parametrize("names", corpora.groups(NAMED))
 def test_events_may_tell_their_type_by_their_name_alone(names: list[str], nth: int) -> None:
@@ -420,7 +421,7 @@ def cuts_of(data: bytes) -> list[bytes]:
     return [data[:end] for end in ends[:: max(1, len(ends) // MOST_CUTS)]]
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("lost", [False, True], ids=["ended", "lost"])
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
@@ -440,7 +441,7 @@ def test_a_cut_is_never_a_success(names: list[str], lost: bool, live: bool) -> N
             assert live or len(read_calls(dialect, out)) <= len(known), name
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
     """Laws 49 to 52: each quirk alone, over random calls."""
@@ -462,6 +463,7 @@ def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
 # Law 55.
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_live_calls_hold_or_the_stream_ends(names: list[str]) -> None:
     """Law 55: shown live, calls are the same in the end, or the stream ends with an error frame and nothing after it."""

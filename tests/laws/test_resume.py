@@ -66,7 +66,7 @@ def _smallest() -> list[Path]:
     return [min(paths, key=lambda path: path.stat().st_size) for paths in by_dialect.values()]
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) -> None:
     """Law 20: every recording gives the same events when its parser moves at some places, and at frames' ends."""
@@ -177,7 +177,7 @@ def test_every_dialect_goes_on_after_a_move(
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("dialect", sorted(RENDERERS))
 def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
     """Law 20: the same for calls whose text was too large, in fragments or as a whole, before they began or after."""
@@ -294,6 +294,7 @@ def _ends(snapshot: bytes, rest: bytes) -> bool:
     return parser.close() == [] and parser.turns == parser.turns_from(0)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS[::3]))
 def test_a_forged_snapshot_is_refused_or_a_parser(paths: list[Path], rng: random.Random) -> None:
     """Law 20: values of a snapshot may be anything; it is a `BadSnapshot`, or a parser that never raises."""

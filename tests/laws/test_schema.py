@@ -130,7 +130,7 @@ def test_quirky_streams_leave_it_so(mode: str) -> None:
     assert [[]] * 3 == [wrong(quirky.make(f"schema:{number}", (mode,)).bytes()) for number in range(3)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dialect", ASKED)
 def test_modelled_streams_leave_it_so(dialect: str) -> None:
     """The same for streams of a dialect's model, with servers' habits of labels, pieces and ends of calls."""

@@ -87,7 +87,7 @@ def test_what_is_known_changes_nothing(
     assert [] == differences(growing(messages, last), {**chosen, "shape": "auto"} if auto else named)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 4)
 @given(first=talks, then=talks, chosen=options, auto=st.booleans())

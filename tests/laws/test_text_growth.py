@@ -143,7 +143,7 @@ def work(name: str, text: str, size: int) -> float:
     return worker.steps
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("what", MORE)
 @pytest.mark.parametrize("size", [PIECE, 10**9])
 def test_reading_is_linear(what: str, size: int) -> None:

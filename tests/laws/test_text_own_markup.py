@@ -34,7 +34,7 @@ def is_told_rightly(call: ToolCall, slip: Slip, ends: frozenset[str]) -> bool:
     return (call.name, call.arguments) == (CALL.name, values)
 
 
-@pytest.mark.sampled(29)
+@pytest.mark.sampled(59)
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @pytest.mark.parametrize("tools", [TOOLS, None], ids=["typed", "untyped"])
 def test_a_slip_is_a_drop_or_the_call_that_was_meant(name: str, tools: Any) -> None:

@@ -227,7 +227,7 @@ def documents() -> dict[str, str]:
 DOCUMENTS = documents()
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("page", sorted(DOCUMENTS))
 @pytest.mark.parametrize("size", [7, 10_000_000])
 def test_documents_pass_unchanged(page: str, size: int) -> None:

@@ -91,7 +91,7 @@ def written(name: str, drawn: list[Call]) -> tuple[list[Call], str, dict[str, An
     return good, text, tools
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @examples(1 / 2)
 @given(CALLS, RANDOM)

@@ -68,7 +68,7 @@ def test_steps_tell_the_events_and_tile_the_stream(paths: list[Path]) -> None:
         assert list(range(len(steps))) == [step.number for step in steps], path.name
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS, long=_LONG))
 def test_steps_do_not_depend_on_chunks(paths: list[Path]) -> None:
     """Law 60: a step has the same bytes, frame, events and changes however the stream was cut."""

@@ -35,7 +35,7 @@ QUICK, SLOW = (
 )
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("dialect", "setting"), [*QUICK, *share.every(3, SLOW, "models")])
 def test_no_more_than_the_known_faults(dialect: str, setting: str) -> None:
     """Law 65: emitted calls are in all readings of a stream; known faults may disappear, new faults may not appear.
@@ -47,7 +47,7 @@ def test_no_more_than_the_known_faults(dialect: str, setting: str) -> None:
     assert ratchet.complaints(RATCHET, f"{dialect}, {setting}", counts) == []
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("dialect", MODELS)
 def test_conforming_streams_give_their_calls(dialect: str) -> None:
     """Law 65: all calls of a conforming server are emitted, in its order; no fault is known there."""

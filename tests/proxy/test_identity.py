@@ -101,7 +101,7 @@ def test_a_short_stream_cut_anywhere(name: str, part: share.Part) -> None:
     assert [] == wrong
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_cut_at_random(name: str) -> None:
     """It leaves as from a repairer, whole or in crumbs; an error ends well only where it has a separate end."""

@@ -164,7 +164,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("opening", ["", "{", "{a:", "{a:[", '{a:"', '{a:<|"|>', "{a:b "])
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_are_read_or_refused(opening: str, text: str) -> None:

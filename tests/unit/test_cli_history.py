@@ -57,6 +57,7 @@ def test_there_are_transcripts() -> None:
     assert 7 <= len({path.parent for path in POISONED}) <= len(POISONED)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", POISONED, ids=name)
 def test_a_poisoned_file_is_repaired(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`check` exits with 1 and describes the work of `repair`; the output file is the expected one, and sound."""

@@ -79,6 +79,7 @@ def test_every_format_has_its_name() -> None:
     assert names == list(FunctionCallParser.ToolCallParserEnum)
 
 
+@pytest.mark.sampled(7)
 @FORMATS
 def test_vllm_gets_the_calls_of_the_whole_text(text_format: str) -> None:
     """Law 136: in vLLM each text gives wholecall's calls, however it is cut, and no other text is lost."""
@@ -86,6 +87,7 @@ def test_vllm_gets_the_calls_of_the_whole_text(text_format: str) -> None:
     assert [] == list(wrong_in_vllm(vllm_choice, of(text_format)))
 
 
+@pytest.mark.sampled(7)
 @FORMATS
 def test_sglang_gets_the_calls_of_the_whole_text(text_format: str) -> None:
     """Law 136: in SGLang each text gives wholecall's calls, however it is cut, and no other text is lost."""
@@ -96,6 +98,7 @@ def test_sglang_gets_the_calls_of_the_whole_text(text_format: str) -> None:
 _EXAMPLES = {"granite_pythonic-prose-behind", "granite_pythonic-undeclared-second"}
 
 
+@pytest.mark.sampled(7)
 @FORMATS
 def test_a_cut_text_has_no_further_call(text_format: str) -> None:
     """Law 136: a text that breaks off at any place gives no call that the whole one does not give."""
@@ -422,6 +425,7 @@ def test_importing_the_modules_needs_no_engine() -> None:
 # The example.
 
 
+@pytest.mark.slow
 def test_the_example_finds_the_format(tmp_path: Path) -> None:
     """`choose_parser.py` prints the parser of the text's format first, and fails where none finds a call."""
     (tmp_path / "one.txt").write_text('<|tool_call>call:get_tide{port:<|"|>Oban<|"|>}<tool_call|>')

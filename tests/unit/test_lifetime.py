@@ -319,7 +319,7 @@ def _n_cyclic(use: Callable[[bytes], object], data: bytes) -> int:
     return gc.collect()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("use", USES)
 def test_no_stream_leaves_work_for_the_collector(use: str) -> None:
@@ -373,8 +373,10 @@ def _kept(data: bytes, times: int) -> int:
     "dialect",
     [
         "chat-completions",
-        "bedrock-converse",
-        *(pytest.param(other, marks=pytest.mark.slow) for other in ("responses", "anthropic", "gemini")),
+        *(
+            pytest.param(other, marks=pytest.mark.slow)
+            for other in ("bedrock-converse", "responses", "anthropic", "gemini")
+        ),
     ],
 )
 def test_streams_leave_nothing_behind(dialect: str) -> None:

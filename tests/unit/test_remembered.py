@@ -84,7 +84,7 @@ def test_depth_is_no_matter() -> None:
     assert remembered(value) > 100_000
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_a_move_changes_no_weight(dialect: str) -> None:
     """Law 20: wherever a stream moves, its translator's memory weighs the same, so it ends at the same byte."""
@@ -149,6 +149,7 @@ def _fatal(events: list[Any]) -> list[str]:
     return [event.kind for event in events if isinstance(event, StreamFault) and event.fatal]
 
 
+@pytest.mark.sampled(3)
 @every_endless
 def test_endless_labels_end_their_stream(dialect: str) -> None:
     """A translator remembers no more than its limit, except for input since the last weighing; then the stream ends."""
@@ -158,6 +159,7 @@ def test_endless_labels_end_their_stream(dialect: str) -> None:
     assert MIB < most < 1.6 * MIB
 
 
+@pytest.mark.sampled(3)
 @every_endless
 def test_where_it_ends_does_not_depend_on_the_cut(dialect: str) -> None:
     """Law 23: the stream ends at the same byte for every partition, and for the payloads of one."""
@@ -218,7 +220,7 @@ def test_pieces_of_a_kept_text_are_few(size: int) -> None:
     assert len(parts) < 40
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_calls_within_the_limits_do_not_end_their_stream(dialect: str) -> None:
     """A translator's memory of healthy calls is no larger than their text, in any pieces."""

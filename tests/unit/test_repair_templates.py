@@ -361,7 +361,7 @@ def test_nothing_may_come_between(fitted: Fitted, kind: str, between: bytes) -> 
 # Whole streams.
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("names", corpora.groups(SMALL))
 def test_recordings_become_the_same(fitted: Fitted, names: list[str], live: bool) -> None:
