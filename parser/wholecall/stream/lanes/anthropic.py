@@ -159,8 +159,10 @@ class AnthropicLane(Lane):
     dialect = "anthropic"
     _may_be_empty = True
     _READERS = {"RawContentBlockDeltaEvent": _block_delta}  # noqa: RUF012 - as in the base class
-    _begins, _n_lines, _prefix = _NAMED.encode(), 2, _PIECE
+    _begins, _n_lines, _PREFIX = _NAMED.encode(), 2, _PIECE
     _is_repeating = True
+
+    __slots__ = ("_block", "_closed", "_input", "_is_whole", "_kind")
 
     def __init__(self, asked: words.Asked) -> None:
         super().__init__(asked)

@@ -215,8 +215,10 @@ class ChatLane(Lane):
     dialect = "chat-completions"
     _may_be_empty = False
     _READERS = {"ChatCompletionChunk": _chunk}  # noqa: RUF012 - as in the base class
-    _begins, _n_lines, _prefix = b"data: ", 1, "data: "
+    _begins, _n_lines, _PREFIX = b"data: ", 1, "data: "
     _is_repeating = True
+
+    __slots__ = ("_detail",)
 
     def __init__(self, asked: words.Asked) -> None:
         super().__init__(asked)

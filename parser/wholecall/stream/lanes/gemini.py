@@ -78,7 +78,8 @@ class GeminiLane(Lane):
 
     dialect = "gemini"
     _may_be_empty = False
-    _begins, _n_lines, _prefix = b"data: ", 1, "data: "
+    __slots__ = ()
+    _begins, _n_lines, _PREFIX = b"data: ", 1, "data: "
 
     def _texts(self, block: str) -> Iterable[str] | None:
         return data_of(block)

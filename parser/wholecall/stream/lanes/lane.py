@@ -110,11 +110,11 @@ class Lane:
     """
 
     dialect: ClassVar[str]
-    framing: str = "sse"
-    between: bytes = b"\n\n"
+    FRAMING: ClassVar[str] = "sse"  # usually, and the bytes that usually end an event
+    _BETWEEN: ClassVar[bytes] = b"\n\n"
+    _PREFIX: ClassVar[str]  # the bytes before the data of a piece, at first; may be empty
     _begins: ClassVar[bytes]  # the beginning of an event, and the number of its lines
     _n_lines: ClassVar[int]
-    _prefix: str  # the bytes before the data of a piece; may be empty
     _is_numbered: ClassVar[bool] = False
     _is_repeating: ClassVar[bool] = False  # the frames of a text usually differ in nothing but the piece
     _has_rows: ClassVar[bool] = False  # it decodes the pieces of a read at once: see `_take_row`
@@ -122,8 +122,49 @@ class Lane:
     _READERS: ClassVar[Mapping[str, Callable[[Any], SdkPiece | None]]] = {}
     _may_be_empty: ClassVar[bool]  # whether a call that ended without arguments has none
 
+    # A lane has too many attributes for the compact form of an object with a dictionary.
+    __slots__ = (
+        *(
+            "_act",
+            "_anomalies",
+            "_class",
+            "_events",
+            "_ids",
+            "_is_counted",
+            "_label",
+            "_limits",
+            "_log",
+            "_mark",
+        ),
+        *(
+            "_more",
+            "_n_arguments",
+            "_n_forgotten",
+            "_n_full",
+            "_n_logged",
+            "_number",
+            "_of",
+            "_places",
+            "_policy",
+        ),
+        *(
+            "_prefix",
+            "_read_object",
+            "_shows",
+            "_start",
+            "_template",
+            "_templates",
+            "_tools",
+            "between",
+            "body",
+        ),
+        *("calls", "framing", "has_begun", "held", "id", "is_body", "is_over", "model", "provider_reason"),
+        *("reason", "room", "text", "thoughts", "usage"),
+    )
+
     def __init__(self, asked: Asked) -> None:
         self._policy, self._limits, self._tools, self._shows = asked
+        self.framing, self.between, self._prefix = self.FRAMING, self._BETWEEN, self._PREFIX
         self.id: str | None = None
         self.model: str | None = None
         self.has_begun = False
@@ -668,6 +709,8 @@ class Lane:
 class _Bounded(Lane):
     """A lane of a stream that has a limit of bytes; it precedes the dialect's class among the bases of a class."""
 
+    __slots__ = ()
+
     room: int
 
     def feed(self, data: bytes) -> list[Event[Any]] | None:
@@ -684,7 +727,7 @@ class _Bounded(Lane):
 
 @cache
 def _bounded(lane: Any) -> type[Lane]:
-    return type(f"Bounded{lane.__name__}", (_Bounded, lane), {})
+    return type(f"Bounded{lane.__name__}", (_Bounded, lane), {"__slots__": ()})
 
 
 # The functions that take several pieces or none, by the function that takes one.

@@ -10,7 +10,7 @@ Calls are whole, and emitted at once. Their arguments are the wire's own text.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Union
+from typing import Any, Union
 
 import msgspec
 
@@ -73,10 +73,11 @@ class OllamaLane(Lane):
     """A lane for the lines of one answer."""
 
     dialect = "ollama"
-    framing = "jsonl"
-    between: ClassVar[bytes] = b"\n"  # type: ignore[misc] # always
+    FRAMING = "jsonl"
+    _BETWEEN = b"\n"
     _may_be_empty = False
-    _begins, _n_lines, _prefix = b"{", 1, ""
+    __slots__ = ()
+    _begins, _n_lines, _PREFIX = b"{", 1, ""
 
     def _texts(self, block: str) -> Iterable[str] | None:
         lines = [line for line in block.split("\n") if line]

@@ -220,11 +220,12 @@ class ResponsesLane(Lane):
         "ResponseReasoningTextDeltaEvent": _of_thought,
         "ResponseFunctionCallArgumentsDeltaEvent": _of_call,
     }
-    _begins, _n_lines = _NAMED.encode(), 2
+    _begins, _n_lines, _PREFIX = _NAMED.encode(), 2, _NO_PIECE
+
+    __slots__ = ("_is_whole", "_items", "_open")
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._prefix = _NO_PIECE
         self._open: Union[_Item, None] = None  # the item that has begun
         self._items: list[tuple[object, ...]] = []  # the items that the response has to list at its end
         self._is_whole = False

@@ -28,7 +28,7 @@ class LaneCall:
     def __init__(self, index: int, id: str | None, name: str, extra: dict[str, Any] | None) -> None:
         self.index, self.id, self.name, self.extra = index, id, name, extra
         self.parts: list[str] = []
-        self._rest = SaidText()
+        self._rest: SaidText | None = None
         self.size = 0
 
     def add(self, text: str) -> None:
@@ -36,7 +36,7 @@ class LaneCall:
         if self.size < _FIRST:
             self.parts.append(text)
         else:
-            self._rest.add(text)
+            self._later().add(text)
         self.size += len(text)
 
     def add_all(self, pieces: list[str], text: str) -> None:
@@ -44,23 +44,31 @@ class LaneCall:
         if self.size < _FIRST:
             self.parts += pieces
         else:
-            self._rest.add(text)
+            self._later().add(text)
         self.size += len(text)
+
+    def _later(self) -> SaidText:
+        rest = self._rest
+        if rest is None:  # most calls are short
+            rest = self._rest = SaidText()
+        return rest
 
     @property
     def text(self) -> str:
         """All of it."""
-        return "".join(self.parts) + self._rest.text
+        text = "".join(self.parts)
+        return text if self._rest is None else text + self._rest.text
 
     @property
     def end(self) -> int:
         """The place of the next piece."""
-        return len(self.parts) + self._rest.size
+        n = len(self.parts)
+        return n if self._rest is None else n + self._rest.size
 
     def pieces(self, start: int, end: int) -> list[str]:
         """Return the text between two places."""
         n = len(self.parts)
-        rest = self._rest.text[max(start - n, 0) : end - n] if end > n else ""
+        rest = self._later().text[max(start - n, 0) : end - n] if end > n else ""
         return self.parts[start:end] + ([rest] if rest else [])
 
 
