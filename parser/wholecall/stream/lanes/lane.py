@@ -75,10 +75,6 @@ def _no_piece(_payload: Any) -> None:
     """Return no piece: objects of this class are read as text."""
 
 
-def _no_check(_name: str) -> None:
-    """Return no check: the tools are not known."""
-
-
 # A piece in an SDK's object: the wire's label of its text, the piece, and the event's number, or 0.
 SdkPiece = tuple[Any, str, int]
 # Functions of the class, so that no lane refers to itself. The first returns the piece in the text of a frame that
@@ -235,7 +231,8 @@ class Lane:
         first = text.removeprefix(self._prefix)
         is_one = len(first) != len(text) or (not self._prefix and text)
         if is_one and not rest and "\n" not in first and "\r" not in first:
-            piece = self._more(self, first, 0)
+            more = self._more
+            piece = None if more is no_more else more(self, first, 0)
             if piece is not None and (not piece or self._act(self, piece, events)):
                 self._number += self._is_numbered
                 self.held = rest
@@ -547,18 +544,34 @@ class Lane:
 
     def _begin(self, id: str | None, name: str, extra: dict[str, Any] | None = None) -> LaneCall | None:
         """Begin a call; return None if there are too many, if its labels are odd or taken, or if no tool has its name."""
-        most, tools = self._limits.max_calls, self._tools
-        public = id or f"call_0_0_{len(self.calls)}"
+        most, tools, calls = self._limits.max_calls, self._tools, self.calls
+        n = len(calls)
+        public = id or f"call_0_0_{n}"
         if public in self._ids or not is_name(name) or (id and not is_id(id)):
             return None
-        if (most is not None and len(self.calls) >= most) or (tools is not None and name not in tools):
+        if (most is not None and n >= most) or (tools is not None and name not in tools):
             return None
-        self._n_arguments += self.calls[-1].size if self.calls else 0
-        call = LaneCall(len(self.calls), id, name, extra)
+        if n:
+            self._n_arguments += calls[-1].size
+        call = LaneCall(n, id, name, extra)
         self._places.append((self.text.size, call))
         self._ids.add(public)
-        self.calls.append(call)
+        calls.append(call)
         return call
+
+    def _take_whole_call(
+        self, id: str | None, name: str, extra: dict[str, Any] | None, text: str, events: list[Event[Any]]
+    ) -> bool:
+        """Take a call that comes in one frame, and emit it; return False if it is odd."""
+        call = self._begin(id, name, extra)
+        if call is None or len(text) + self._n_arguments > _MOST_ARGUMENTS:
+            return False
+        call.add(text)
+        events.append(ToolCallStarted(0, 0, call.index, id, name, "function"))
+        if self._shows:
+            events.append(ArgumentsDelta(0, 0, call.index, text))
+        self._more = no_more
+        return self._emit(call, text, events)
 
     def argue(self, text: str, events: list[Event[Any]]) -> bool:
         """Take a piece of the latest call's text; return False if it could be more than a piece, or is too long."""
@@ -613,27 +626,33 @@ class Lane:
 
     def _finish(self, calls: Sequence[LaneCall], events: list[Event[Any]]) -> bool:
         """Emit calls that ended; return False if one of them is not whole, or does not fit its tool."""
-        check_of = _no_check if self._tools is None else self._tools.check_of
         for call in calls:
             if not call.size:
                 events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
-            raw = call.text
-            typed: Any = msgspec.UNSET
-            read = strict.read_strict(raw or "{}", self._policy, self._limits)
-            if type(read.value) is not dict or read.flags or not (read.value or self._may_be_empty):
+            if not self._emit(call, call.text, events):
                 return False
-            check = check_of(call.name)
-            if check is not None and isinstance(typed := check(read.value), (Misfit, Coerced)):
-                return False
-            event = ToolCall(
-                *(0, 0, call.index, call.id or f"call_0_0_{call.index}", call.name, read.value, raw),
-                "exact" if raw else "empty",
-                flags=() if call.id else ("id_generated",),
-                extra=call.extra,
-                typed=typed,
-            )
-            self._events.append(event)
-            events.append(event)
+        return True
+
+    def _emit(self, call: LaneCall, raw: str, events: list[Event[Any]]) -> bool:
+        """Emit a call that ended, of which this is the text; return False as above."""
+        typed: Any = msgspec.UNSET
+        read = strict.read_strict(raw or "{}", self._policy, self._limits)
+        value, tools = read.value, self._tools
+        if type(value) is not dict or read.flags or not (value or self._may_be_empty):
+            return False
+        check = None if tools is None else tools.check_of(call.name)
+        if check is not None and isinstance(typed := check(value), (Misfit, Coerced)):
+            return False
+        id, index = call.id, call.index
+        event: ToolCall[Any] = ToolCall(
+            *(0, 0, index, id or f"call_0_0_{index}", call.name, value, raw),
+            "exact" if raw else "empty",
+            flags=() if id else ("id_generated",),
+            extra=call.extra,
+            typed=typed,
+        )
+        self._events.append(event)
+        events.append(event)
         return True
 
     # The end.
@@ -654,11 +673,13 @@ class Lane:
         if self.body:
             return self._close_body()
         n = len(self._events)
-        if self.held or not self.has_begun or not all(call.size for call in self.calls[n:]):
+        cut = self.calls[n:]
+        if self.held or not self.has_begun or (cut and not all(call.size for call in cut)):
             return None
-        if self.reason is None:
-            self._events += map(self._cut, self.calls[n:])
         self.is_over = True
+        if not cut or self.reason is not None:
+            return [self._finished()]
+        self._events += map(self._cut, cut)
         return [*self._events[n:], self._finished()]
 
     def _close_body(self) -> list[Event[Any]] | None:
@@ -679,10 +700,11 @@ class Lane:
         )
 
     def _finished(self) -> TurnFinished:
-        n_dropped = sum(type(event) is ToolCallDropped for event in self._events)
-        n, usage = len(self._events) - n_dropped, dict(self.usage) or None
+        n, usage = len(self._events), dict(self.usage) or None
         if self.reason is not None:
-            return TurnFinished(0, 0, self.reason, self.provider_reason, n, n_dropped, usage, self._anomalies)
+            return TurnFinished(0, 0, self.reason, self.provider_reason, n, 0, usage, self._anomalies)
+        n_dropped = sum(type(event) is ToolCallDropped for event in self._events)
+        n -= n_dropped
         reason: Any = "tool_calls" if n else "malformed" if n_dropped else "unknown"
         return TurnFinished(0, 0, reason, None, n, n_dropped, usage, ("missing_finish",))
 

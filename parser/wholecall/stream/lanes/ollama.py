@@ -115,19 +115,18 @@ class OllamaLane(Lane):
             self._thinks(message.thinking, events, ("thought", None), OllamaLane._more_piece)
         elif message.content:
             self._says(message.content, events, ("text", None), OllamaLane._more_piece)
-        taken = all(self._take_call(call, events) for call in message.tool_calls or ())
-        return taken and (not line.done or self._take_end(line))
+        for call in message.tool_calls or ():
+            if not self._take_call(call, events):
+                return False
+        return not line.done or self._take_end(line)
 
     def _take_call(self, wanted: _Call, events: list[Event[Any]]) -> bool:
-        text = decode.wire_text(wanted.function.arguments)
-        is_alone = (
-            wanted.id is None and wanted.function.index is None
-        )  # otherwise the index may say that it came before
-        if decode.is_blank(text) or not (is_alone or wanted.id):
-            return False
-        call = self._begin(wanted.id, wanted.function.name)
-        self._more = no_more
-        return call is not None and self.argue(text, events) and self._finish([call], events)
+        function = wanted.function
+        if not wanted.id and (wanted.id is not None or function.index is not None):
+            return False  # the index may say that it came before
+        return self._take_whole_call(
+            wanted.id, function.name, None, decode.wire_text(function.arguments), events
+        )
 
     def _take_end(self, line: _Line) -> bool:
         reason = line.done_reason
