@@ -23,7 +23,8 @@ from wholecall.dialects import decode, labels
 from wholecall.dialects.anthropic import AnthropicTranslator, InputPiece, Piece, TextPiece, ThinkingPiece
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes import words
-from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
+from wholecall.stream.lanes.answer import Act
+from wholecall.stream.lanes.lane import Lane, SdkPiece
 from wholecall.stream.lanes.rows import LaneCall, Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 

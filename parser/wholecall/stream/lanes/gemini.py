@@ -20,7 +20,8 @@ from wholecall.dialects import decode, labels, reasons
 from wholecall.dialects.google.gemini.translator import GeminiTranslator
 from wholecall.dialects.google.gemini.views import SPOKEN
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Lane, no_more
+from wholecall.stream.lanes.answer import no_more
+from wholecall.stream.lanes.lane import Lane
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import data_of, is_unread
 from wholecall.stream.lanes.words import Counts, Word

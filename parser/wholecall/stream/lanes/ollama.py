@@ -19,7 +19,8 @@ from wholecall.deltas import Piecewise
 from wholecall.dialects import decode
 from wholecall.dialects.others.ollama import OllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Lane, no_more
+from wholecall.stream.lanes.answer import no_more
+from wholecall.stream.lanes.lane import Lane
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import is_unread
 from wholecall.stream.lanes.words import Word

@@ -26,7 +26,8 @@ from wholecall.dialects import decode, labels
 from wholecall.dialects.openai.responses.events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import AT_ONCE, Act, Lane, SdkPiece, no_more
+from wholecall.stream.lanes.answer import AT_ONCE, Act, no_more
+from wholecall.stream.lanes.lane import Lane, SdkPiece
 from wholecall.stream.lanes.rows import Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 from wholecall.stream.lanes.words import Asked, Counts, Id, NoList, Word, is_id
