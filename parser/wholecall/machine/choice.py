@@ -271,6 +271,8 @@ class Choice(Evidence):
 
     def rename(self, call: Call, id: str) -> None:
         """Make an id the call's public id, in place of the earlier one."""
+        if call.id == id and id in call.aliases and id in self.labels.by_id:
+            return
         self.claim_id(call, id)
         if self.give_id(call, id):
             call.id = id

@@ -60,7 +60,8 @@ class SaidText:
     @property
     def size(self) -> int:
         """The number of its characters."""
-        return self._n_joined + sum(map(len, self._pieces))
+        pieces = self._pieces
+        return self._n_joined + sum(map(len, pieces)) if pieces else self._n_joined
 
     def clear(self) -> None:
         """Forget it."""

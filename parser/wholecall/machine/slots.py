@@ -47,6 +47,14 @@ def owner(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> Call:
 
 def finished_by(choice: Choice, delta: deltas.CallWhole) -> Call | None:
     """Return the call that a finished item is about; None if it is a new call, or may be about several."""
+    only = _one_of(choice.slots.at.get(delta.index, []))
+    if (
+        only is not None
+        and only.opened
+        and _agree(only.name, delta.name)
+        and _is_only_one(choice, only, delta)
+    ):
+        return only  # nearly always
     named = _same_name(_labelled(choice, delta.id, delta.alias, None), delta)
     here = _same_name(claims.at_slot(choice, delta.index), delta)
     found = [call for call in named if call in here] or named
@@ -244,6 +252,14 @@ def _labelled(choice: Choice, id: str | None, alias: str | None, index: deltas.I
                 return [*found, *claimants]
             found = both
     return found
+
+
+def _is_only_one(choice: Choice, call: Call, delta: deltas.CallWhole) -> bool:
+    """Return whether no other call has a label of a finished item, and nothing was lost."""
+    if None in choice.slots.at or call.lost_text:
+        return False
+    by_id, calls = choice.labels.by_id, [call]
+    return all(label is None or by_id.get(label) == calls for label in (delta.id, delta.alias))
 
 
 def _has(call: Call, label: str | None) -> bool:

@@ -105,6 +105,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             "_live",
             "_live_output",
             "_collect",
+            "_is_made",
             "_framing",
             "_lane",
             "_ended",
@@ -151,27 +152,25 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._events: EventsWanted = checked_events(events, is_live=live or watch is not None)
         self._text = text_calls(text)
         self._wanted = None if output is None else OutputWanted(answer_check(output), is_live=live)
-        pieces = events == "all"
-        machine = assembling.assembler(
-            self._text, policy, limits, self._tools, pieces=pieces, output=self._wanted
-        )
-        super().__init__(dialect, machine, limits)
+        super().__init__(dialect)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._live_output = LiveOutput(limits) if live and self._wanted is not None else None
-        self._collect = self._assembler.take
-        for follower in (self._live, self._live_output):
-            self._collect = self._collect if follower is None else follower.after(self._collect)
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
-        asked = (self._text, self._wanted, self._live)
-        is_plain = asked == (None,) * len(asked) and framing in (None, "sse", "jsonl")
+        is_plain = self._text is None and self._wanted is None and self._live is None
+        has_lane = is_plain and framing in (None, "sse", "jsonl") and are_far(policy, limits)
         # The dialect in whose lane the stream may begin, `"auto"`, or an empty name.
-        self._may_begin_in = dialect if is_plain and are_far(policy, limits) else ""
+        self._may_begin_in = dialect if has_lane else ""
         lane_of(dialect)  # is imported now, if there is one
         self._lane: Lane | None = None  # which reads the stream
         self._ended: Lane | None = None  # which has read the stream to its end
+        self._is_made = (
+            False  # the machine, for which no lane waits; only bytes without a framing wait for it
+        )
+        if framing is not None or not has_lane:
+            self._made()
 
     def __enter__(self) -> Self:
         return self
@@ -185,8 +184,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def __repr__(self) -> str:
         state = "closed" if self._life == "closed" else "open"
         lane = self._lane or self._ended
-        n = self._assembler.n_turns if lane is None else int(lane.has_begun)
-        dialect = lane.dialect if lane is not None and lane.has_begun else self._assembler.dialect
+        n = self._made().n_turns if lane is None else int(lane.has_begun)
+        dialect = lane.dialect if lane is not None and lane.has_begun else self._made().dialect
         return f"<ToolCallParser {dialect} {state} turns={n}>"
 
     @property
@@ -195,29 +194,30 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         lane = self._lane or self._ended
         if lane is not None and lane.has_begun:
             return lane.dialect
-        return self._assembler.dialect if self._translator is not None else None
+        machine = self._made()
+        return machine.dialect if self._translator is not None else None
 
     @property
     def is_enveloped(self) -> bool:
         """Return whether the stream's frames come in envelopes of a gateway, which are removed."""
-        return self._opening.enveloped
+        return self._is_made and self._opening.enveloped
 
     @property
     def has_reasons(self) -> bool:
         """Return whether the provider has stated why each choice of the current turn ended; cheaper than `turn`."""
         lane = self._lane or self._ended
-        return self._assembler.has_reasons if lane is None else lane.provider_reason is not None
+        return self._made().has_reasons if lane is None else lane.provider_reason is not None
 
     @property
     def is_holding(self) -> bool:
         """Return whether text waits because it may be a call; only with `text`."""
-        return self._assembler.is_holding
+        return self._is_made and self._assembler.is_holding
 
     def is_from_text(
         self, call: call_events.ToolCallStarted | call_events.ToolCall[Any] | call_events.ToolCallDropped
     ) -> bool:
         """Return whether the call of an event was written as text; only with `text`, and while its turn is kept."""
-        known = self._assembler.call(call.turn, call.choice, call.index)
+        known = self._assembler.call(call.turn, call.choice, call.index) if self._is_made else None
         return known is not None and known.source is not None
 
     @property
@@ -303,6 +303,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             TypeError: `data` is not bytes; encode text with `.encode()`.
         """
         lane = self._lane
+        if lane is None and self._may_begin_in:
+            lane = self._lane_for(data)
         if lane is not None:
             if type(data) is not bytes:
                 data = checked(data)
@@ -310,8 +312,6 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             if events is not None:
                 return events
             self._leave(lane)
-        if self._may_begin_in and self._begins_in_lane(data):
-            return self.feed(data)
         framing = self._framing  # a closed parser has no framing
         if framing is None:
             framing = self._choose_framing(data)
@@ -492,6 +492,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), output=output, **options.of_parser(known, output))
         parser._may_begin_in = ""
+        parser._made()
         makers: dict[type, Callable[[], Any]] = {
             PayloadPartsFraming: partial(PayloadPartsFraming, parser._limits)
         }
@@ -529,18 +530,18 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     # The fast lane, and the machine after it.
 
-    def _begins_in_lane(self, data: BytesLike) -> bool:
-        """Choose a lane by the first bytes that are not comments; return whether there is one."""
+    def _lane_for(self, data: BytesLike) -> Lane | None:
+        """Choose and return a lane by the first bytes that are not comments, if there is one."""
         dialect, self._may_begin_in = self._may_begin_in, ""
         if type(data) is not bytes or self._life not in ("new", "bytes"):
-            return False
+            return None
         framing = None if self._framing is None else table.name_of(self._framing)
         lane, may_begin = lane_for(dialect, framing, data, self._asked())
         self._may_begin_in = dialect if may_begin else ""
         if lane is not None and self._framing is not None:
             lane.room = self._framing.room  # comments came
         self._lane = lane
-        return lane is not None
+        return lane
 
     def _lane_of(self, frame: Frame) -> Lane | None:
         """Return the lane of a stream that begins with a frame, if there is one."""
@@ -559,11 +560,26 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         if lane is not None:
             lane.mark()
             self._leave(lane)
+        return self._made()
+
+    def _made(self) -> Assembler:
+        """Return the assembler, which is made when it is first needed."""
+        if not self._is_made:
+            self._is_made = True
+            pieces = self._events == "all"
+            machine = assembling.assembler(
+                self._text, self._policy, self._limits, self._tools, pieces=pieces, output=self._wanted
+            )
+            self._start(machine, self._limits)
+            self._collect = machine.take
+            for follower in (self._live, self._live_output):
+                self._collect = self._collect if follower is None else follower.after(self._collect)
         return self._assembler
 
     def _leave(self, lane: Lane) -> None:
         """Let the machine take the input that a lane has kept; its events were emitted already."""
         self._lane = self._ended = None
+        self._made()
         self._translate = self._translate_first
         kept, begun = lane.kept(), lane.held or lane.body
         room = None if lane.room is None else lane.room + len(begun)
@@ -593,6 +609,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     def _choose_framing(self, data: BytesLike) -> Framing | None:
         self._refuse_if_closed()
+        self._made()
         self._head += checked(data)
         name = opening.framing_of(self._head)
         if name is not None:

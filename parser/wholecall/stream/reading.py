@@ -47,9 +47,12 @@ def nothing(_texts: list[str], _like: Like) -> list[Delta]:
 
 
 class FrameReader:
-    """A reader of the frames of one stream, which hands their deltas to the assembler."""
+    """A reader of the frames of one stream, which hands their deltas to the assembler.
 
-    DERIVED: ClassVar = frozenset({"_translate", "_translator", "_most_remembered"})
+    It starts when the first frames are at hand: a stream that stays in a lane needs none of it.
+    """
+
+    DERIVED: ClassVar = frozenset({"_named", "_translate", "_translator", "_most_remembered"})
 
     _assembler: Assembler
     _opening: Opening
@@ -59,18 +62,23 @@ class FrameReader:
     _understood: bool
     _unweighed: int
 
-    def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
-        self._assembler = assembler
-        self._translate: Callable[[list[str], Like], list[Delta]] = self._translate_first
+    def __init__(self, dialect: str) -> None:
+        self._named = None if dialect == "auto" else table.named(dialect)
+        self._translate: Callable[[list[str], Like], list[Delta]] = nothing
         self._translator: Translator | None = None
-        self._found = dialect == "auto"  # by its frames, or to be found so
-        self._proven = dialect != "auto"  # the dialect of the translator stays, else it is on trial
-        if self._proven:
-            known = table.named(dialect)
-            assembler.dialect = known.name  # of which `dialect` may be an alias
+        self._life = "new"
+
+    def _start(self, assembler: Assembler, limits: Limits) -> None:
+        """Get ready for frames."""
+        self._assembler = assembler
+        self._translate = self._translate_first
+        known = self._named
+        self._found = known is None  # by its frames, or to be found so
+        self._proven = known is not None  # the dialect of the translator stays, else it is on trial
+        if known is not None:
+            assembler.dialect = known.name
             self._translator = known.start()
         self._opening = Opening(limits)
-        self._life = "new"
         self._understood = False  # a frame after the deciding one meant something to the translator
         most = limits.max_total_arguments_bytes
         self._most_remembered = _UNBOUNDED if most is None else max(_SHARE * most, _LEAST)

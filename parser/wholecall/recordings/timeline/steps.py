@@ -130,7 +130,7 @@ class _Watched(ToolCallParser[Any]):
         wanted = text_calls(text)
         self._listening = None if wanted is None else ListeningAssembler(wanted, policy, limits)
         if self._listening is not None:
-            self._listening.dialect = self._assembler.dialect
+            self._listening.dialect = self._made().dialect
             self._assembler = self._listening
             self._collect = self._assembler.take
 
@@ -139,7 +139,7 @@ class _Watched(ToolCallParser[Any]):
 
     @property
     def states(self) -> list[TurnState]:
-        return self._assembler.turns
+        return self._made().turns
 
 
 class Timeline(Uncopyable):

@@ -23,7 +23,8 @@ from wholecall.dialects import decode, labels
 from wholecall.dialects.anthropic import AnthropicTranslator, InputPiece, Piece, TextPiece, ThinkingPiece
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes import words
-from wholecall.stream.lanes.lane import Act, Lane, SdkPiece
+from wholecall.stream.lanes.answer import Act
+from wholecall.stream.lanes.lane import Lane, SdkPiece
 from wholecall.stream.lanes.rows import LaneCall, Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 
@@ -159,8 +160,10 @@ class AnthropicLane(Lane):
     dialect = "anthropic"
     _may_be_empty = True
     _READERS = {"RawContentBlockDeltaEvent": _block_delta}  # noqa: RUF012 - as in the base class
-    _begins, _n_lines, _prefix = _NAMED.encode(), 2, _PIECE
+    _begins, _n_lines, _PREFIX = _NAMED.encode(), 2, _PIECE
     _is_repeating = True
+
+    __slots__ = ("_block", "_closed", "_input", "_is_whole", "_kind")
 
     def __init__(self, asked: words.Asked) -> None:
         super().__init__(asked)

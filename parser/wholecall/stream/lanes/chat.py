@@ -215,8 +215,10 @@ class ChatLane(Lane):
     dialect = "chat-completions"
     _may_be_empty = False
     _READERS = {"ChatCompletionChunk": _chunk}  # noqa: RUF012 - as in the base class
-    _begins, _n_lines, _prefix = b"data: ", 1, "data: "
+    _begins, _n_lines, _PREFIX = b"data: ", 1, "data: "
     _is_repeating = True
+
+    __slots__ = ("_detail",)
 
     def __init__(self, asked: words.Asked) -> None:
         super().__init__(asked)
@@ -326,8 +328,10 @@ class ChatLane(Lane):
             self._open_turn(chunk.id, chunk.model, events)
         elif chunk.id != self.id or chunk.model != self.model:
             return False
-        for counts in (chunk.usage, chunk.x_groq and chunk.x_groq.usage):
-            self.usage.update(counts or {})
+        if chunk.usage:
+            self.usage.update(chunk.usage)
+        if chunk.x_groq is not None and chunk.x_groq.usage:
+            self.usage.update(chunk.x_groq.usage)
         if not self._keep(frame):
             return False
         if chunk.choices:
@@ -373,10 +377,10 @@ class ChatLane(Lane):
     ) -> bool:
         delta, reason = choice.delta, choice.finish_reason
         thought = delta.reasoning_content or delta.reasoning
-        says = [one for one in (thought, delta.content, delta.tool_calls) if one]
-        if len(says) > 1 or not (says or reason or is_first or delta.role is None):
-            return False
         calls = delta.tool_calls
+        n_said = bool(thought) + bool(delta.content) + bool(calls)
+        if n_said > 1 or not (n_said or reason or is_first or delta.role is None):
+            return False
         taken = self._take_call(calls[0], events) if calls else not is_unread(frame)
         if delta.reasoning_details:
             taken = taken and self._take_detailed(thought, delta.reasoning_details[0], events)

@@ -20,7 +20,8 @@ from wholecall.dialects import decode, labels, reasons
 from wholecall.dialects.google.gemini.translator import GeminiTranslator
 from wholecall.dialects.google.gemini.views import SPOKEN
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Lane, no_more
+from wholecall.stream.lanes.answer import no_more
+from wholecall.stream.lanes.lane import Lane
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import data_of, is_unread
 from wholecall.stream.lanes.words import Counts, Word
@@ -78,7 +79,8 @@ class GeminiLane(Lane):
 
     dialect = "gemini"
     _may_be_empty = False
-    _begins, _n_lines, _prefix = b"data: ", 1, "data: "
+    __slots__ = ()
+    _begins, _n_lines, _PREFIX = b"data: ", 1, "data: "
 
     def _texts(self, block: str) -> Iterable[str] | None:
         return data_of(block)
@@ -114,32 +116,30 @@ class GeminiLane(Lane):
             self._open_turn(said.responseId, said.modelVersion, events)
         if said.responseId != self.id or self.reason is not None or not self._keep(frame):
             return False
-        if not any(part.functionCall for part in parts) and is_unread(frame):
+        is_call = parts and (parts[0].functionCall or any(part.functionCall for part in parts))
+        if not is_call and is_unread(frame):
             return False
-        self.usage.update(said.usageMetadata or {})
-        taken = all(self._take_part(part, events) for part in parts)
-        return taken and (candidate.finishReason is None or self._take_end(candidate.finishReason))
+        if said.usageMetadata:
+            self.usage.update(said.usageMetadata)
+        for part in parts:
+            if not self._take_part(part, events):
+                return False
+        return candidate.finishReason is None or self._take_end(candidate.finishReason)
 
     def _take_part(self, part: _Part, events: list[Event[Any]]) -> bool:
-        if part.functionCall is not None:
-            return part.text is None and not part.thought and self._take_call(part, events)
-        if part.text is None or part.thoughtSignature is not None:
+        wanted, seal = part.functionCall, part.thoughtSignature
+        if wanted is not None:
+            extra = None if seal is None else {"thoughtSignature": seal}
+            is_alone = part.text is None and not part.thought
+            text = decode.wire_text(wanted.args)
+            return is_alone and self._take_whole_call(wanted.id, wanted.name, extra, text, events)
+        if part.text is None or seal is not None:
             return False
         if not part.text:
             return True
         take = self._thinks if part.thought else self._says
         take(part.text, events, (0, part.thought), GeminiLane._more_piece)
         return True
-
-    def _take_call(self, part: _Part, events: list[Event[Any]]) -> bool:
-        wanted = part.functionCall
-        assert wanted is not None
-        text, seal = decode.wire_text(wanted.args), part.thoughtSignature
-        if decode.is_blank(text):
-            return False
-        call = self._begin(wanted.id, wanted.name, None if seal is None else {"thoughtSignature": seal})
-        self._more = no_more
-        return call is not None and self.argue(text, events) and self._finish([call], events)
 
     def _take_end(self, raw: str) -> bool:
         known = reasons.turn_reason(raw)

@@ -10,7 +10,7 @@ Calls are whole, and emitted at once. Their arguments are the wire's own text.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Union
+from typing import Any, Union
 
 import msgspec
 
@@ -19,7 +19,8 @@ from wholecall.deltas import Piecewise
 from wholecall.dialects import decode
 from wholecall.dialects.others.ollama import OllamaTranslator, piece_of
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import Lane, no_more
+from wholecall.stream.lanes.answer import no_more
+from wholecall.stream.lanes.lane import Lane
 from wholecall.stream.lanes.rows import Row
 from wholecall.stream.lanes.texts import is_unread
 from wholecall.stream.lanes.words import Word
@@ -73,10 +74,11 @@ class OllamaLane(Lane):
     """A lane for the lines of one answer."""
 
     dialect = "ollama"
-    framing = "jsonl"
-    between: ClassVar[bytes] = b"\n"  # type: ignore[misc] # always
+    FRAMING = "jsonl"
+    _BETWEEN = b"\n"
     _may_be_empty = False
-    _begins, _n_lines, _prefix = b"{", 1, ""
+    __slots__ = ()
+    _begins, _n_lines, _PREFIX = b"{", 1, ""
 
     def _texts(self, block: str) -> Iterable[str] | None:
         lines = [line for line in block.split("\n") if line]
@@ -114,19 +116,18 @@ class OllamaLane(Lane):
             self._thinks(message.thinking, events, ("thought", None), OllamaLane._more_piece)
         elif message.content:
             self._says(message.content, events, ("text", None), OllamaLane._more_piece)
-        taken = all(self._take_call(call, events) for call in message.tool_calls or ())
-        return taken and (not line.done or self._take_end(line))
+        for call in message.tool_calls or ():
+            if not self._take_call(call, events):
+                return False
+        return not line.done or self._take_end(line)
 
     def _take_call(self, wanted: _Call, events: list[Event[Any]]) -> bool:
-        text = decode.wire_text(wanted.function.arguments)
-        is_alone = (
-            wanted.id is None and wanted.function.index is None
-        )  # otherwise the index may say that it came before
-        if decode.is_blank(text) or not (is_alone or wanted.id):
-            return False
-        call = self._begin(wanted.id, wanted.function.name)
-        self._more = no_more
-        return call is not None and self.argue(text, events) and self._finish([call], events)
+        function = wanted.function
+        if not wanted.id and (wanted.id is not None or function.index is not None):
+            return False  # the index may say that it came before
+        return self._take_whole_call(
+            wanted.id, function.name, None, decode.wire_text(function.arguments), events
+        )
 
     def _take_end(self, line: _Line) -> bool:
         reason = line.done_reason

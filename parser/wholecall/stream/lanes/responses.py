@@ -26,7 +26,8 @@ from wholecall.dialects import decode, labels
 from wholecall.dialects.openai.responses.events import COMMON, CallPiece, TextPiece, ThoughtPiece
 from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
-from wholecall.stream.lanes.lane import AT_ONCE, Act, Lane, SdkPiece, no_more
+from wholecall.stream.lanes.answer import AT_ONCE, Act, no_more
+from wholecall.stream.lanes.lane import Lane, SdkPiece
 from wholecall.stream.lanes.rows import Row, Source
 from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 from wholecall.stream.lanes.words import Asked, Counts, Id, NoList, Word, is_id
@@ -220,11 +221,12 @@ class ResponsesLane(Lane):
         "ResponseReasoningTextDeltaEvent": _of_thought,
         "ResponseFunctionCallArgumentsDeltaEvent": _of_call,
     }
-    _begins, _n_lines = _NAMED.encode(), 2
+    _begins, _n_lines, _PREFIX = _NAMED.encode(), 2, _NO_PIECE
+
+    __slots__ = ("_is_whole", "_items", "_open")
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._prefix = _NO_PIECE
         self._open: Union[_Item, None] = None  # the item that has begun
         self._items: list[tuple[object, ...]] = []  # the items that the response has to list at its end
         self._is_whole = False

@@ -13,7 +13,7 @@ from wholecall.framing.frame import Frame
 from wholecall.machine.kept import Kept
 from wholecall.machine.said import SaidText
 
-_FIRST: Final = 256  # characters of a call whose pieces are kept as they came
+FIRST: Final = 256  # characters of a call whose pieces are kept as they came
 
 
 class LaneCall:
@@ -23,44 +23,53 @@ class LaneCall:
     in it is counted in pieces, and beyond these in characters.
     """
 
-    __slots__ = ("_rest", "extra", "id", "index", "name", "parts", "size")
+    __slots__ = ("extra", "id", "index", "name", "parts", "rest", "size")
 
     def __init__(self, index: int, id: str | None, name: str, extra: dict[str, Any] | None) -> None:
         self.index, self.id, self.name, self.extra = index, id, name, extra
         self.parts: list[str] = []
-        self._rest = SaidText()
+        self.rest: SaidText | None = None
         self.size = 0
 
     def add(self, text: str) -> None:
         """Append a piece."""
-        if self.size < _FIRST:
+        if self.size < FIRST:
             self.parts.append(text)
         else:
-            self._rest.add(text)
+            self.later().add(text)
         self.size += len(text)
 
     def add_all(self, pieces: list[str], text: str) -> None:
         """Append several, which are this text together."""
-        if self.size < _FIRST:
+        if self.size < FIRST:
             self.parts += pieces
         else:
-            self._rest.add(text)
+            self.later().add(text)
         self.size += len(text)
+
+    def later(self) -> SaidText:
+        """Return the text after the first pieces, which begins with this."""
+        rest = self.rest
+        if rest is None:  # most calls are short
+            rest = self.rest = SaidText()
+        return rest
 
     @property
     def text(self) -> str:
         """All of it."""
-        return "".join(self.parts) + self._rest.text
+        text = "".join(self.parts)
+        return text if self.rest is None else text + self.rest.text
 
     @property
     def end(self) -> int:
         """The place of the next piece."""
-        return len(self.parts) + self._rest.size
+        n = len(self.parts)
+        return n if self.rest is None else n + self.rest.size
 
     def pieces(self, start: int, end: int) -> list[str]:
         """Return the text between two places."""
         n = len(self.parts)
-        rest = self._rest.text[max(start - n, 0) : end - n] if end > n else ""
+        rest = self.later().text[max(start - n, 0) : end - n] if end > n else ""
         return self.parts[start:end] + ([rest] if rest else [])
 
 

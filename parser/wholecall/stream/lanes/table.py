@@ -12,6 +12,8 @@ from wholecall.policy import Policy
 from wholecall.stream.lanes.words import CRLF, Asked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wholecall.framing.frame import Frame
     from wholecall.stream.lanes.lane import Lane
 
@@ -50,21 +52,24 @@ class _Place(NamedTuple):
     module: str
     name: str
     begins: bytes
-    holds: re.Pattern[bytes]
+    holds: Callable[[bytes], object]
+
+
+def _word(word: bytes) -> Callable[[bytes], object]:
+    return lambda data: word in data
 
 
 _PLACES: Final = {
     "chat-completions": _Place(
-        *("chat", "ChatLane", b"data: {"), re.compile(rb'"chat\.completion\.chunk"|"prompt_filter_results"')
+        *("chat", "ChatLane", b"data: {"),
+        lambda data: b'"chat.completion.chunk"' in data or b'"prompt_filter_results"' in data,
     ),
-    "anthropic": _Place(
-        *("anthropic", "AnthropicLane", b"event: message_start\n"), re.compile(rb'"message_start"')
-    ),
+    "anthropic": _Place("anthropic", "AnthropicLane", b"event: message_start\n", _word(b'"message_start"')),
     "responses": _Place(
-        *("responses", "ResponsesLane", b"event: response.created\n"), re.compile(rb'"response\.created"')
+        "responses", "ResponsesLane", b"event: response.created\n", _word(b'"response.created"')
     ),
-    "gemini": _Place("gemini", "GeminiLane", b"data: {", re.compile(rb'"candidates"')),
-    "ollama": _Place("ollama", "OllamaLane", b"{", re.compile(rb'"message":\s?\{[^\n]*"done":')),
+    "gemini": _Place("gemini", "GeminiLane", b"data: {", _word(b'"candidates"')),
+    "ollama": _Place("ollama", "OllamaLane", b"{", re.compile(rb'"message":\s?\{[^\n]*"done":').search),
 }
 
 
@@ -100,9 +105,9 @@ def lane_for(dialect: str, framing: str | None, data: bytes, asked: Asked) -> tu
         return body, False
     for name, place in _PLACES.items():
         begins = dialect in ("auto", name) and data.startswith(place.begins, start)
-        if begins and place.holds.search(data):
+        if begins and place.holds(data):
             made = lane_of(name)
-            if made is None or framing not in (None, made.framing):
+            if made is None or framing not in (None, made.FRAMING):
                 return None, False
             lane = made.of(asked)
             lane.held = b""
@@ -128,7 +133,7 @@ def lane_of_frame(dialect: str, frame: Frame, asked: Asked) -> Lane | None:
     if (body := _lane_of_body(dialect, data, asked)) is not None:
         return body
     for name, place in _PLACES.items():
-        if dialect in ("auto", name) and place.holds.search(data):
+        if dialect in ("auto", name) and place.holds(data):
             made = lane_of(name)
             return None if made is None else made.of(asked)
     return None

@@ -38,14 +38,13 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_.:/-]+\Z")
 
 def is_id(text: str) -> bool:
     """Return whether a text is an id as servers make them."""
-    return _fits(text, _ID) and text not in ("null", "None")
+    if len(text) > _LONGEST or text in ("null", "None"):
+        return False
+    return (text.isascii() and text.isidentifier()) or _ID.match(text) is not None  # nearly always the first
 
 
 def is_name(text: str) -> bool:
     """Return whether a text is a name that a tool may have."""
-    return _fits(text, _NAME)
-
-
-def _fits(text: str, pattern: re.Pattern[str]) -> bool:
-    is_word = text.isascii() and text.isidentifier()  # nearly always
-    return len(text) <= _LONGEST and (is_word or bool(pattern.match(text)))
+    if len(text) > _LONGEST:
+        return False
+    return (text.isascii() and text.isidentifier()) or _NAME.match(text) is not None
