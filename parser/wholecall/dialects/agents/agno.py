@@ -12,7 +12,7 @@
 
 The agent executes its calls: each begins with `ToolCallStarted`, whole, and ends with its result. A run that pauses lists
 all calls so far: those without a result that are to be executed outside are the client's, others wait for its approval
-or its input. Events of a team have `Team` before their names; the runs of its members, and of the steps of a workflow,
+or its input. A call under the id of one that has its result is of another step. Events of a team have `Team` before their names; the runs of its members, and of the steps of a workflow,
 are told in between, by the run that began them, and end nothing.
 
 Covers: the events of runs of Agno's agents and teams, and whole runs: calls that the agent executes, those that wait for
@@ -23,10 +23,11 @@ Source: agno-agi/agno, libs/agno/agno/run/agent.py, run/team.py, run/base.py and
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Union
+from typing import Any, ClassVar, Final
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects.agents.steps import Steps
 from wholecall.types import Flag, Kind
 
 _RUN, _WITHIN = at.id("run_id"), at.id("parent_run_id|workflow_run_id")
@@ -94,10 +95,10 @@ class AgnoTranslator(compiled.TableTranslator):
     FAILURES = frozenset({"ToolCallError", "TeamToolCallError"})
     AGAIN = ('RunCompleted"', 'RunContinued"')
 
-    _calls: dict[Union[str, None], bool]
+    _steps: Steps
 
     def _clear(self) -> None:
-        self._calls = {}  # whether calls have ended, by their ids
+        self._steps = Steps()
 
     def _starts(self, run: str | None, within: str | None, model: str | None) -> list[deltas.Delta]:
         """Begin a run, unless another one that is open began it."""
@@ -107,37 +108,39 @@ class AgnoTranslator(compiled.TableTranslator):
         return [] if self._open else self._begin(run)
 
     def _piece(self, id_: str | None, name: str | None, text: object) -> list[deltas.Delta]:
-        """Report a piece of a call, with its start; its id is its slot."""
-        told: list[deltas.Delta] = []
-        if id_ not in self._calls:
-            self._calls[id_] = False
-            told = report.call_start(id_, id_, name, kind="server")
-        return told + report.piece(id_, text if isinstance(text, str) else "")
+        """Report a piece of a call, with its start."""
+        new = self._steps.calls.get(id_, True)
+        told, slot = self._steps.call(id_), self._steps.slot(id_)
+        if new:
+            told += report.call_start(slot, id_, name, kind="server")
+        return told + report.piece(slot, text if isinstance(text, str) else "")
 
     def _called(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report a call that the agent is about to execute."""
-        self._calls[id_] = False
-        return report.whole_call(id_, id_, name, text, "server")[:-1]
+        told = self._steps.call(id_)
+        return told + report.whole_call(self._steps.slot(id_), id_, name, text, "server")[:-1]
 
     def _answered(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report the result of a call, or its error: the agent executed it."""
-        told = [] if id_ in self._calls else self._called(id_, name, text)
-        self._calls[id_] = True
-        return told + report.closed(id_)
+        told = [] if id_ in self._steps.calls else self._called(id_, name, text)
+        self._steps.answer(id_)
+        return told + report.closed(self._steps.slot(id_))
 
     def _listed(
         self, id_: str | None, name: str | None, text: str, result: object, **waits: object
     ) -> list[deltas.Delta]:
         """Report a call of a run that pauses or is over, unless it has ended before."""
-        if id_ is not None and self._calls.get(id_, False):
+        known = self._steps.calls.get(id_, False) or (result is not None and self._steps.is_answered(id_))
+        if id_ is not None and known:
             return []
-        self._calls[id_] = True
+        self._steps.answer(id_)
+        slot = self._steps.slot(id_)
         is_external = result is None and waits["external"] is True
         asks = result is None and waits["asks"] is True
         kind: Kind = "function" if is_external else "server"
         flags: tuple[Flag, ...] = ("needs_approval",) if asks else ()
-        seen = deltas.CallSeen(0, id_, None, id_, name, kind, flags=flags)
-        return [seen, *report.whole_call(id_, id_, name, text, kind)[1:]]
+        seen = deltas.CallSeen(0, slot, None, id_, name, kind, flags=flags)
+        return [seen, *report.whole_call(slot, id_, name, text, kind)[1:]]
 
     def _over(self, run: str | None, status: object) -> list[deltas.Delta]:
         """Report why a run ended, unless another run that goes on began it."""
