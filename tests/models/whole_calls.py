@@ -259,6 +259,31 @@ OPENCODE = Wire(
 )
 
 
+# opencode's newer events, beside the parts of their message in older servers.
+
+
+def _newer(kind: str, **members: Any) -> bytes:
+    data = {"sessionID": "s", "assistantMessageID": "m", **members}
+    return data_of({"id": "evt_1", "type": f"session.{kind}", "data": data})
+
+
+OPENCODE_NEWER = Wire(
+    "opencode",
+    (
+        lambda id, name, _given: _newer("tool.input.started", callID=id, name=name),
+        lambda id, _name, given: _newer("tool.called", callID=id, input=given, executed=False),
+    ),
+    lambda id, _name, _given: _newer("tool.success", callID=id, structured={}, content=[], executed=False),
+    _newer("text.delta", ordinal=0, delta="hm"),
+    _newer("step.ended", finish="tool-calls", cost=0, tokens={}),
+    {
+        "error": _newer("step.failed", error={"type": "provider.auth", "message": "lost"}),
+        "interrupted": _newer("execution.interrupted", reason="user"),
+    },
+    _newer("step.started", agent="build", model={"id": "x"}),
+)
+
+
 # LM Studio.
 
 
@@ -453,6 +478,7 @@ MODELS = tuple(
         (CURSOR, ""),
         (GOOSE, ""),
         (OPENCODE, ""),
+        (OPENCODE_NEWER, "opencode with newer events"),
         (LMSTUDIO, ""),
         (COZE, ""),
         (DIFY, ""),
