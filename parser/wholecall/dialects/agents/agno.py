@@ -1,4 +1,4 @@
-"""The events of a run of Agno's agents and teams (`/agents/ID/runs`, `/teams/ID/runs`), and the run itself, whole.
+"""The events of a run of Agno's agents, teams and workflows (`/agents/ID/runs` …), and the run itself, whole.
 
     {"event": "RunStarted", "created_at", "run_id", "parent_run_id"?, "model"}
     {"event": "RunContent", …, "content": "Hel", "reasoning_content"?}    {"event": "ReasoningContentDelta", …}
@@ -8,17 +8,20 @@
     {"event": "RunPaused", …, "tools": [{…, "requires_confirmation" | "external_execution_required": true}]}
     {"event": "RunCompleted", …, "content", "metrics", "tools": […]}    {"event": "RunCancelled", …, "reason"}
     {"event": "RunError", …, "content", "error_type"}
+    {"event": "WorkflowStarted" | "WorkflowCompleted" | "WorkflowCancelled" | "WorkflowError", …, "run_id", "error"?}
     {"run_id", "agent_id", "status": "COMPLETED" | "PAUSED" | …, "content", "tools": […], "metrics"}    a whole run
 
 The agent executes its calls: each begins with `ToolCallStarted`, whole, and ends with its result. A run that pauses lists
 all calls so far: those without a result that are to be executed outside are the client's, others wait for its approval
-or its input. A call under the id of one that has its result is of another step. Events of a team have `Team` before their names; the runs of its members, and of the steps of a workflow,
-are told in between, by the run that began them, and end nothing.
+or its input. A call under the id of one that has its result is of another step. Events of a team have `Team` before
+their names; the runs of its members, and of the steps of a workflow, are told in between, by the run that began them, and
+end nothing.
 
-Covers: the events of runs of Agno's agents and teams, and whole runs: calls that the agent executes, those that wait for
+Covers: the events of runs of Agno's agents, teams and workflows, and whole runs: calls that the agent executes, those that wait for
     an approval, and those that the client executes (`external_execution`).
 Calls: told apart by `tool_call_id`; each ends with its result, or where the run pauses.
-Source: agno-agi/agno, libs/agno/agno/run/agent.py, run/team.py, run/base.py and models/response.py (2026).
+Source: agno-agi/agno, libs/agno/agno/run/agent.py, run/team.py, run/workflow.py, run/base.py and
+    models/response.py (2026).
 """
 
 from __future__ import annotations
@@ -66,6 +69,24 @@ _EVENTS: Final[say.Rows] = {
     "RunCancelled": (say.stop_unless_open(), say.own("_over", _RUN, "CANCELLED")),
     "RunError": (say.own("_failed", _RUN, type=at.value("error_type"), message=at.value("content")),),
 }
+_OF_WORKFLOWS: Final[say.Rows] = {
+    "WorkflowStarted": (say.own("_starts", _RUN, _WITHIN, None),),
+    "WorkflowCompleted": (
+        say.stop_unless_open(),
+        say.usage("metrics"),
+        say.own("_over", _RUN, "COMPLETED"),
+    ),
+    "WorkflowCancelled": (say.stop_unless_open(), say.own("_over", _RUN, "CANCELLED")),
+    "WorkflowError": (say.own("_failed", _RUN, message=at.value("error")),),
+    "StepError": (say.own(report.failure, fatal=False, message=at.value("error")),),
+}
+_QUIET_STEPS: Final = (
+    *("StepStarted", "StepCompleted", "StepOutput", "LoopExecutionStarted", "LoopIterationStarted"),
+    *("LoopIterationCompleted", "LoopExecutionCompleted", "ParallelExecutionStarted"),
+    *("ParallelExecutionCompleted", "ConditionExecutionStarted", "ConditionExecutionCompleted"),
+    *("RouterExecutionStarted", "RouterExecutionCompleted", "StepsExecutionStarted"),
+    *("StepsExecutionCompleted", "WorkflowAgentStarted", "WorkflowAgentCompleted"),
+)
 _QUIET: Final = (
     *("RunContentCompleted", "RunIntermediateContent", "ReasoningStarted", "ReasoningStep"),
     *("ReasoningCompleted", "PreHookStarted", "PreHookCompleted", "PostHookStarted", "PostHookCompleted"),
@@ -80,7 +101,10 @@ class AgnoTranslator(compiled.TableTranslator):
     """Events of one run to deltas."""
 
     KINDS = ("event", "type")
-    ROWS: ClassVar[say.Rows] = {f"{of}{name}": row for of in ("", "Team") for name, row in _EVENTS.items()}
+    ROWS: ClassVar[say.Rows] = {
+        **{f"{of}{name}": row for of in ("", "Team") for name, row in _EVENTS.items()},
+        **_OF_WORKFLOWS,
+    }
     BODIES: ClassVar[say.Rows] = {
         "status": (
             say.opened("run_id", "model"),
@@ -91,9 +115,13 @@ class AgnoTranslator(compiled.TableTranslator):
             say.own("_over", _RUN, at.value("status")),
         ),
     }
-    QUIET = frozenset({*_QUIET, *(f"Team{name}" for name in _QUIET), "CustomEvent"})
-    FAILURES = frozenset({"ToolCallError", "TeamToolCallError"})
-    AGAIN = ('RunCompleted"', 'RunContinued"')
+    QUIET = frozenset({*_QUIET, *(f"Team{name}" for name in _QUIET), "CustomEvent", *_QUIET_STEPS})
+    FAILURES = frozenset({"ToolCallError", "TeamToolCallError", "StepError", "WorkflowError"})
+    AGAIN = (
+        *('RunCompleted"', 'RunContinued"', 'WorkflowCompleted"', 'StepCompleted"', 'StepOutput"'),
+        *('LoopIterationCompleted"', 'LoopExecutionCompleted"', 'ParallelExecutionCompleted"'),
+        *('ConditionExecutionCompleted"', 'RouterExecutionCompleted"', 'StepsExecutionCompleted"'),
+    )
 
     _steps: Steps
 

@@ -44,7 +44,14 @@ _AGNO: Final = frozenset(
         *("ModelRequestCompleted", "CompressionStarted", "CompressionCompleted", "FollowupsStarted"),
         "FollowupsCompleted",
     )
-)
+) | {
+    *("WorkflowStarted", "WorkflowCompleted", "WorkflowCancelled", "WorkflowError", "StepStarted"),
+    *("StepCompleted", "StepError", "StepOutput", "LoopExecutionStarted", "LoopIterationStarted"),
+    *("LoopIterationCompleted", "LoopExecutionCompleted", "ParallelExecutionStarted"),
+    *("ParallelExecutionCompleted", "ConditionExecutionStarted", "ConditionExecutionCompleted"),
+    *("RouterExecutionStarted", "RouterExecutionCompleted", "StepsExecutionStarted"),
+    *("StepsExecutionCompleted", "WorkflowAgentStarted", "WorkflowAgentCompleted"),
+}
 
 AGENTS: Final[dict[str, Entry]] = {
     # {"content":{"role":"model","parts":[…]},"author":"pilot","invocationId":"e-1",…}    its contents are Google's

@@ -29,8 +29,9 @@ Newer servers tell a step in events of their own, beside the parts of its messag
 
 The first event of a message decides which of both tell it; the others are left out.
 
-Covers: the events of opencode's server (`/event`, `/api/event`), older and newer ones, the lines of `opencode run --format json`, and whole messages:
-    calls that the agent executes, by their states; texts whole or in pieces; sub-agents beside the main agent.
+Covers: the events of opencode's server (`/event`, `/api/event`), older and newer ones, the lines of `opencode run
+    --format json`, and whole messages: calls that the agent executes, by their states; texts whole or in pieces;
+    sub-agents beside the main agent.
 Calls: told apart by `callID`; each ends with its state.
 Source: anomalyco/opencode, packages/sdk/js/src/v2/gen/types.gen.ts, packages/opencode/src/cli/cmd/run.ts and
     packages/schema/src/session-event.ts (2026).
