@@ -177,8 +177,8 @@ class DifyTranslator(compiled.TableTranslator):
         text: str,
     ) -> list[deltas.Delta]:
         """Report the call of a log, which is whole and over when the log is finished."""
-        named = (label or "").removeprefix("CALL ")
-        if self._logs.get(log, False) or (name is None and named == (label or "")):
+        before, is_call, named = (label or "").partition("CALL ")
+        if before or not is_call or self._logs.get(log, False):
             return []
         self._logs[log] = status != "start"
         slot, seen = f"log {log}", deltas.CallSeen(0, f"log {log}", None, id_, name or named, "server")
