@@ -64,9 +64,7 @@ def _told(number: int, call: tuple[str, str], where: int, habit: Any) -> list[Ev
 def _send(calls: Calls, cuts: tuple[int, ...], habit: Any) -> list[Event]:
     rows = [_told(n, call, where, habit) for n, (call, where) in enumerate(zip(calls, cuts, strict=True))]
     speech: list[Event] = [("text",)] if habit.speech == "first" else []
-    returns = (
-        [("return", row[0][1]) for row in rows] if habit.order in {"returned", "turns"} else []
-    )
+    returns = [("return", row[0][1]) for row in rows] if habit.order in {"returned", "turns"} else []
     return [*speech, *told_in(habit.order, rows), *returns, ("over", habit.over)]
 
 

@@ -165,7 +165,13 @@ def _cursor(subtype: str, *, bare: bool = False) -> State:
         result = {"result": {"success": {}}} if subtype == "completed" else {}
         call = {"mcpToolCall": {**args, **result}}
         return line_of(
-            {"type": "tool_call", "subtype": subtype, **present(call_id=id), "tool_call": call, "session_id": "s"}
+            {
+                "type": "tool_call",
+                "subtype": subtype,
+                **present(call_id=id),
+                "tool_call": call,
+                "session_id": "s",
+            }
         )
 
     return state
@@ -403,7 +409,13 @@ MANAGED_AGENTS = Wire(
     "managed-agents",
     (
         lambda id, name, given: data_of(
-            {"type": "agent.tool_use", "id": id, "name": name, "input": given, "evaluated_permission": "allow"}
+            {
+                "type": "agent.tool_use",
+                "id": id,
+                "name": name,
+                "input": given,
+                "evaluated_permission": "allow",
+            }
         ),
     ),
     lambda id, _name, _given: data_of({"type": "agent.tool_result", "tool_use_id": id, "content": []}),
@@ -466,7 +478,10 @@ ERNIE = Wire(
     None,
     _ernie(result="hm"),
     _ernie(is_end=True, finish_reason="function_call"),
-    {"length": _ernie(is_end=True, is_truncated=True, finish_reason="length"), "error": data_of({"error_code": 1, "error_msg": "lost"})},
+    {
+        "length": _ernie(is_end=True, is_truncated=True, finish_reason="length"),
+        "error": data_of({"error_code": 1, "error_msg": "lost"}),
+    },
     ids="none",
 )
 

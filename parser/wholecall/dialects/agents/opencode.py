@@ -82,7 +82,10 @@ _CALL_ID = at.id(_in("callID"))
 
 def _newer() -> say.Rows:
     """Return the statements about newer events."""
-    told, place = (at.value(_in("text")), at.value(_in("delta"))), at.value(_in("textID", "reasoningID", "ordinal"))
+    told, place = (
+        (at.value(_in("text")), at.value(_in("delta"))),
+        at.value(_in("textID", "reasoningID", "ordinal")),
+    )
     said = say.own("_new_text", _STEP, place, *told)
     thought = say.own("_new_text", _STEP, place, *told, thinks=True)
     over = say.own("_new_over", _STEP, _CALL_ID)
@@ -324,9 +327,7 @@ class OpencodeTranslator(compiled.TableTranslator):
             told.append(deltas.CallWhole(0, id_, None, id_, None, text, deltas.OBJECT, "server"))
         return told
 
-    def _new_over(
-        self, message: str | None, id_: str | None, *, failed: bool = False
-    ) -> list[deltas.Delta]:
+    def _new_over(self, message: str | None, id_: str | None, *, failed: bool = False) -> list[deltas.Delta]:
         """Report that a call is over; one that failed before it was called never ran."""
         step = self._steps.get(message)
         if step is None or not self._is_told(message, newer=True):
