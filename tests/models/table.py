@@ -14,6 +14,7 @@ from tests.models import (
     codewhisperer,
     cohere,
     converse,
+    copilot,
     gemini,
     gemini_interactions,
     hunyuan,
@@ -25,6 +26,7 @@ from tests.models import (
     realtime,
     responses,
     snowflake_cortex,
+    strands,
     vercel_ui,
     whole_calls,
 )
@@ -55,6 +57,8 @@ _ALONE = tuple(
         hunyuan,
         letta,
         agno,
+        copilot,
+        strands,
     )
 )
 MODELS: dict[str, Model] = {model.name or model.dialect: model for model in (*_ALONE, *whole_calls.MODELS)}

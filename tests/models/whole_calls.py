@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tests.models.streams import Calls, Event, Habits, Label, Model, kinds, told_in
@@ -22,7 +22,7 @@ class Wire(NamedTuple):
         states: of a call, in their order, up to its result.
         result: the last state, None where the client executes the calls.
         text: an event of a text.
-        over: the events of a whole answer's end.
+        over: the events of a whole answer's end, which may list all calls: ids, names and arguments.
         ends: those of a cut one, besides silence.
         opening: sent before all events.
         ids: "agent" if the sender makes them up itself, "model" if they are of the model's server, "none" without any.
@@ -33,7 +33,7 @@ class Wire(NamedTuple):
     states: tuple[State, ...]
     result: State | None
     text: bytes
-    over: bytes
+    over: bytes | Callable[[Sequence[tuple[str | None, str, Any]]], bytes]
     ends: Mapping[str, bytes]
     opening: bytes = b""
     ids: str = "agent"
@@ -78,7 +78,8 @@ def _sent(wire: Wire) -> Callable[[Calls, Any, Any], list[Event]]:
             results += result if habit.order != "answered" else []
         results = results[::-1] if habit.order == "backwards" else results
         first, last = ([("text",)] if habit.speech == at else [] for at in ("first", "last"))
-        return [*first, *told_in(habit.order, rows), *results, *last, ("over",)]
+        listed = tuple(row[0][1:] for row in rows) if callable(wire.over) else ()
+        return [*first, *told_in(habit.order, rows), *results, *last, ("over", *listed)]
 
     return send
 
@@ -86,8 +87,11 @@ def _sent(wire: Wire) -> Callable[[Calls, Any, Any], list[Event]]:
 def _encoded(wire: Wire) -> Callable[[Event], bytes]:
     def encode(event: Event) -> bytes:
         kind, *of = event
-        if not of:
-            return wire.text if kind == "text" else wire.over
+        if kind == "text":
+            return wire.text
+        if kind == "over":
+            listed = [(id, name, json.loads(text)) for id, name, text in of]
+            return wire.over(listed) if callable(wire.over) else wire.over
         state = wire.result if kind == "result" else wire.states[kind]
         assert state is not None
         return state(of[0], of[1], json.loads(of[2]))
@@ -340,6 +344,18 @@ COZE = Wire(
 )
 
 
+def _requires(listed: Sequence[tuple[str | None, str, Any]]) -> bytes:
+    calls = [
+        {"id": f"asked_{id}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+        for id, name, given in listed
+    ]
+    action = {"type": "submit_tool_outputs", "submit_tool_outputs": {"tool_calls": calls}}
+    return _coze_chat("requires_action", required_action=action)
+
+
+COZE_CLIENT = COZE._replace(result=None, over=_requires)
+
+
 # Dify: a step with one call, told again with its result.
 
 
@@ -460,6 +476,91 @@ ADK = Wire(
 )
 
 
+ADK_CLIENT = ADK._replace(
+    states=(
+        lambda id, name, given: _adk(
+            {"functionCall": {"id": id, "name": name, "args": given}}, longRunningToolIds=[id]
+        ),
+    ),
+    result=None,
+    over=_adk({"text": ""}, finishReason="STOP"),
+)
+
+
+# Claude Code, without the model's events.
+
+
+def _claude(role: str, *content: dict[str, Any], id: str = "m") -> bytes:
+    message = {"id": id, "type": "message", "role": role, "content": list(content)}
+    return line_of({"type": role, "message": message, "session_id": "s", "parent_tool_use_id": None})
+
+
+CLAUDE_CODE = Wire(
+    "claude-code",
+    (
+        lambda id, name, given: _claude(
+            "assistant", {"type": "tool_use", "id": id, "name": name, "input": given}
+        ),
+    ),
+    lambda id, _name, _given: _claude("user", {"type": "tool_result", "tool_use_id": id, "content": "ok"}),
+    _claude("assistant", {"type": "text", "text": "hm"}),
+    line_of({"type": "result", "subtype": "success", "is_error": False, "session_id": "s", "result": "hm"}),
+    {
+        "error": line_of(
+            {"type": "result", "subtype": "error_during_execution", "is_error": True, "session_id": "s"}
+        )
+    },
+    line_of({"type": "system", "subtype": "init", "session_id": "s", "model": "m"}),
+)
+
+
+# Dify's logs of agents in workflows.
+
+
+def _dify_log(status: str) -> State:
+    def state(id: str | None, name: str, given: dict[str, Any]) -> bytes:
+        output = {"tool_call_id": id, "tool_call_name": name, "tool_call_input": given, "tool_response": "ok"}
+        about = {
+            "id": f"log_{id}",
+            "label": f"CALL {name}",
+            "status": status,
+            "parent_id": "r",
+            "error": None,
+        }
+        return _dify("agent_log", data={**about, "data": {} if status == "start" else {"output": output}})
+
+    return state
+
+
+DIFY_LOGS = DIFY._replace(states=(_dify_log("start"),), result=_dify_log("success"))
+
+
+# ACP: what an agent shows of its calls.
+
+
+def _acp(kind: str, /, **members: Any) -> bytes:
+    update = {"sessionUpdate": kind, **members}
+    params = {"sessionId": "s", "update": update}
+    return line_of({"jsonrpc": "2.0", "method": "session/update", "params": params})
+
+
+ACP = Wire(
+    "acp",
+    (
+        lambda id, name, given: _acp(
+            "tool_call", toolCallId=id, title=name, kind="other", status="pending", rawInput=given
+        ),
+    ),
+    lambda id, _name, _given: _acp("tool_call_update", toolCallId=id, status="completed", rawOutput={}),
+    _acp("agent_message_chunk", content={"type": "text", "text": "hm"}),
+    line_of({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}),
+    {
+        "cancelled": line_of({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}),
+        "error": line_of({"jsonrpc": "2.0", "id": 3, "error": {"code": -32000, "message": "lost"}}),
+    },
+)
+
+
 # ERNIE: a call per frame, without ids.
 
 
@@ -496,12 +597,17 @@ MODELS = tuple(
         (OPENCODE_NEWER, "opencode with newer events"),
         (LMSTUDIO, ""),
         (COZE, ""),
+        (COZE_CLIENT, "coze with tools of the client"),
         (DIFY, ""),
+        (DIFY_LOGS, "dify with logs of agents"),
         (SNOWFLAKE_AGENTS, ""),
         (SNOWFLAKE_CLIENT, "snowflake-agents with tools of the client"),
         (MANAGED_AGENTS, ""),
         (MANAGED_CLIENT, "managed-agents with tools of the client"),
         (ADK, ""),
+        (ADK_CLIENT, "adk with tools of the client"),
+        (CLAUDE_CODE, ""),
+        (ACP, ""),
         (ERNIE, ""),
     )
 )
