@@ -163,6 +163,10 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"object": "chat.completion", "choices": [{"message": {"content": "x"}}]}, "chat-completions"),
         ({"object": "chat.completion.chunk"}, "chat-completions"),
         ({"object": "chat.completion.chunk", "choices": None}, "chat-completions"),
+        (
+            {"object": "chat.completion.chunk", "choices": [], "usage": {"total_tokens": 3}},
+            "chat-completions",
+        ),
         ({"error": {"message": "x"}, "choices": [{"finish_reason": "error"}]}, "chat-completions"),
         ({"model_id": "m", "choices": [{"index": 0, "delta": {}}]}, "chat-completions"),
         ({"apiFormat": "COHERE", "text": "x"}, "chat-completions"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.hygiene.source_tree import PROJECT
-from tests.support import dialect_table, shown
+from tests.support import dialect_lines, dialect_table, shown
 from tests.support.renderers import RENDERERS
 from wholecall.dialects import DIALECTS
 
@@ -31,6 +31,16 @@ def test_the_page_shows_these_words() -> None:
     page = dialect_table.PAGE.read_text("utf-8")
 
     assert page == dialect_table.renewed(page), "run python -m tests.support.dialect_table"
+
+
+def test_the_cost_of_every_dialect_is_counted() -> None:
+    """The table of lines has a row for each, with code and an entry."""
+    rows = {
+        name: counts.split(" | ") for name, counts in re.findall(r"\| `(.+?)` \| (.+) \|", dialect_lines.table())
+    }
+
+    assert sorted(NAMES) == sorted(rows)
+    assert [] == [name for name, counts in rows.items() if "0" in counts[:3]]
 
 
 def test_every_dialect_is_rendered() -> None:

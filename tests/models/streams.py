@@ -90,6 +90,7 @@ class Model(NamedTuple):
         is_shared: whether all calls have one id under these habits. Then equal calls may also be one repeated call, and
             a call without text may be the head of the call with text (quirk 139).
         has_heads: whether calls come without any text under these habits, and not with an empty object.
+        of_server: whether the sender executes the calls.
     """
 
     dialect: str
@@ -106,6 +107,7 @@ class Model(NamedTuple):
     name: str = ""
     is_shared: Callable[[Any], bool] = lambda habit: getattr(habit, "id", "") == "same"
     has_heads: Callable[[Any], bool] = lambda habit: getattr(habit, "text", "") != "placeholder"
+    of_server: bool = False
 
 
 class Reading(NamedTuple):

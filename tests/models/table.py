@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tests.models import (
     ag_ui,
+    agno,
     anthropic,
     assistant_transport,
     chat,
@@ -13,8 +14,11 @@ from tests.models import (
     codewhisperer,
     cohere,
     converse,
+    copilot,
     gemini,
     gemini_interactions,
+    hunyuan,
+    letta,
     llama_stack,
     mastra,
     ollama,
@@ -22,13 +26,15 @@ from tests.models import (
     realtime,
     responses,
     snowflake_cortex,
+    strands,
     vercel_ui,
+    whole_calls,
 )
 from tests.models.streams import Model, Streams
 from tests.models.trial import Trial, tried
 
-MODELS: dict[str, Model] = {
-    module.MODEL.name or module.MODEL.dialect: module.MODEL
+_ALONE = tuple(
+    module.MODEL
     for module in (
         chat,
         chat_choices,
@@ -48,8 +54,14 @@ MODELS: dict[str, Model] = {
         codewhisperer,
         mastra,
         pydantic_ai,
+        hunyuan,
+        letta,
+        agno,
+        copilot,
+        strands,
     )
-}
+)
+MODELS: dict[str, Model] = {model.name or model.dialect: model for model in (*_ALONE, *whole_calls.MODELS)}
 # The share of the streams with two habits that takes about two minutes, where all of them take longer.
 SAMPLES = {
     "ag-ui": 0.12,

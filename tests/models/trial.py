@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tests.models.judge import CUT, FAULTS, TAKEN_BACK, Came, anywhere, fault, known_by_beginning
 from tests.models.streams import Chunk, Reading, Stream, Streams
 from wholecall import ToolCallParser
-from wholecall.calls.output.call_events import ToolCall, ToolCallCancelled
+from wholecall.calls.output.call_events import ServerToolCall, ToolCall, ToolCallCancelled
 
 
 class Case(NamedTuple):
@@ -66,17 +66,18 @@ def _fed(parser: ToolCallParser[Any], chunk: Chunk) -> list[Any]:
     return [event for payload in chunk for event in parser.feed_event(payload)]
 
 
-def came_out(dialect: str, chunks: Sequence[Chunk]) -> Came:
-    """The calls in the order of the turn, each with the number of chunks that had been read.
+def came_out(dialect: str, chunks: Sequence[Chunk], *, of_server: bool = False) -> Came:
+    """The client's calls, or the server's, in the order of the turn, each with the number of chunks that had been read.
 
     Calls whose ends the wire marks one by one are emitted in the order of their ends; their numbers give the order of
     their beginnings.
     """
     parser: ToolCallParser[Any] = ToolCallParser(dialect, events="calls")
     told, taken_back = [], set()
+    wanted = ServerToolCall if of_server else ToolCall
     for n in range(1, len(chunks) + 2):
         for event in _fed(parser, chunks[n - 1]) if n <= len(chunks) else parser.close():
-            if isinstance(event, ToolCall):
+            if isinstance(event, wanted):
                 call = event.name, json.dumps(event.arguments)
                 told.append(((event.turn, event.choice, event.index), n, event.id, call))
             elif isinstance(event, ToolCallCancelled):
@@ -108,9 +109,9 @@ class _Run:
         chunks = [self.streams.chunks[number] for number in stream]
         if self.model.opening:
             chunks[0] = self.model.opening + chunks[0]  # type: ignore[operator]
-        came = [call for _, call in came_out(self.model.dialect, [_joined(chunks)])]
+        came = [call for _, call in self._came([_joined(chunks)])]
         if (what := fault(readings, came)) is not None:
-            self.trial.wrong[what].append(Case(stream, "", came_out(self.model.dialect, chunks), readings))
+            self.trial.wrong[what].append(Case(stream, "", self._came(chunks), readings))
         if len(chunks) == 1:
             return
         for end, data in self.chance.sample(self._ends, self._n_ends):
@@ -123,10 +124,13 @@ class _Run:
         key = case.stream, str(chunks[-1])
         calls = self._cut.get(key)
         if calls is None:
-            calls = Counter(call for _, call in came_out(self.model.dialect, [_joined(chunks)]))
+            calls = Counter(call for _, call in self._came([_joined(chunks)]))
             self._cut[key] = calls
         if calls and calls - anywhere(case.readings):
-            self.trial.wrong[CUT].append(case._replace(came=came_out(self.model.dialect, chunks)))
+            self.trial.wrong[CUT].append(case._replace(came=self._came(chunks)))
+
+    def _came(self, chunks: Sequence[Chunk]) -> Came:
+        return came_out(self.model.dialect, chunks, of_server=self.model.of_server)
 
     def _excuse(self, what: str) -> None:
         """The events before the calls may have justified them."""

@@ -104,6 +104,32 @@ def render_opencode(turn: Turn, pieces: Pieces) -> bytes:
     return b"".join(map(sse, said))
 
 
+def render_opencode_newer(turn: Turn, pieces: Pieces) -> bytes:
+    """Return the newer events of opencode's server, with their members in `data`."""
+    said: list[JSON] = []
+
+    def tell(kind: str, **members: Any) -> None:
+        about = {"sessionID": "ses_5c1a", "assistantMessageID": turn.id}
+        event = {"id": f"evt_{len(said)}", "created": 1_780_321_864_000, "type": f"session.{kind}"}
+        said.append(event | {"data": about | members})
+
+    tell("step.started", agent="build", model={"id": turn.model, "providerID": "anthropic"})
+    for kind, text in (("reasoning", turn.reasoning), ("text", turn.text)):
+        for piece in pieces(text):
+            tell(f"{kind}.delta", ordinal=0, delta=piece)
+        if text:
+            tell(f"{kind}.ended", ordinal=0, text=text)
+    for call in turn.calls:
+        tell("tool.input.started", callID=call.id, name=call.name)
+        for piece in pieces(call.arguments):
+            tell("tool.input.delta", callID=call.id, delta=piece)
+        tell("tool.called", callID=call.id, input=json.loads(call.arguments), executed=False)
+        tell("tool.success", callID=call.id, structured={}, content=[], executed=False)
+    finish = _step_finish(turn)
+    tell("step.ended", finish=finish["reason"], cost=0, tokens=finish["tokens"])
+    return b"".join(map(sse, said))
+
+
 def render_opencode_run(turn: Turn, pieces: Pieces) -> bytes:  # noqa: ARG001 - nothing comes in pieces
     """Return the lines of one run of opencode, whose parts are whole."""
     parts = [("step_start", _part(turn, "step-start"))]

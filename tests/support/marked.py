@@ -10,6 +10,7 @@ from typing import Any
 
 from wholecall.dialects.detect import ENTRIES
 from wholecall.dialects.marks import (
+    EMPTY,
     FILLED,
     FRAME,
     HERE,
@@ -38,6 +39,7 @@ _EXAMPLES: dict[Mark, Any] = {
     LIST: [],
     TRUTH: True,
     FILLED: {"x": 1},
+    EMPTY: [],
     NULL: None,
     SAID: "x",
     HERE: 1,

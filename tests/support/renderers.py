@@ -101,6 +101,7 @@ _WRITTEN: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "pydantic-ai": encode_pydantic_ai.render,
     "pydantic-ai, deferring": encode_pydantic_ai.render_deferring,
     "opencode": encode_runs.render_opencode,
+    "opencode, newer events": encode_runs.render_opencode_newer,
     "opencode, lines of a run": encode_runs.render_opencode_run,
     "strands": encode_runs.render_strands,
 }
@@ -130,6 +131,7 @@ SERVER_SIDE = frozenset(
         "dify",
         "cursor",
         "opencode",
+        "opencode, newer events",
         "opencode, lines of a run",
         "pi",
         "pydantic-ai",

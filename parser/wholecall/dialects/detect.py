@@ -121,6 +121,7 @@ _LEGACY: Final[Rows] = (
 _CHAT: Final[Rows] = (
     {"choices[0]": FILLED},
     {"object": {"chat.completion", "chat.completion*"}, "choices": no(EMPTY), "need_clear_history": ABSENT},
+    {"object": {"chat.completion", "chat.completion*"}, "choices": EMPTY, "usage": OBJECT},  # only counts
     {
         "apiFormat|finishReason|toolCalls|message.toolCalls": HERE,
         "author|candidates|toolResults": ABSENT,

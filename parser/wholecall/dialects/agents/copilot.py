@@ -154,7 +154,7 @@ class _Call:
     seen: bool = False
     named: bool = False
     text: str = ""  # of a free-text tool, as it was last sent
-    is_listed: bool = False  # listed by a message
+    listed: tuple[str | None, str] | None = None  # its name and its text, as a message lists it
     whole: bool = False  # its whole text is known, from any event
     decided: bool = False
     waits: bool = False  # waits for a permission
@@ -168,8 +168,8 @@ class _Calls:
     """The calls of one turn, and who executes them.
 
     A call is *listed* by a message, and *decided* once it is known who executes it; later events of it change nothing.
-    An id names its call for as long as the turn lasts. Where turns have no marks, and may be several answers, the id of
-    a call that was listed and decided is free for another one (quirk 64).
+    An id names its call for as long as the turn lasts; of different calls that a message lists under one, none counts.
+    Where turns have no marks, the id of a call that was listed and decided is free for another one (quirk 64).
 
     Attributes:
         requested: the client is to execute one of them.
@@ -206,11 +206,8 @@ class _Calls:
 
     def piece(self, data: _Data) -> list[deltas.Delta]:
         """Report a piece of a call's input; the first one opens the call."""
-        id_, name, text = (
-            labels.id_label(data.tool_call_id),
-            labels.name_label(data.tool_name),
-            data.input_delta,
-        )
+        id_, name = labels.id_label(data.tool_call_id), labels.name_label(data.tool_name)
+        text = data.input_delta
         call = self._announced(id_) if id_ is not None else self._sole()
         if call is None:
             return [_UNOWNED] if text else []
@@ -224,12 +221,16 @@ class _Calls:
     def request_by_message(self, request: _Request) -> list[deltas.Delta]:
         """Report the call that a message lists: all of it, with or without pieces before."""
         call = self._announced(labels.id_label(request.tool_call_id))
-        call.is_listed = True
+        name, text = labels.name_label(request.name), decode.wire_text(request.arguments)
+        before, call.listed = call.listed, (name, text)
         if call.decided:
             return []
+        if before not in (None, call.listed):
+            detail = "a message lists different calls under this id"
+            return [deltas.CallRefused(0, self._decided(call).slot, None, "ambiguous", detail)]
         if request.type == "custom":
             call.kind = "custom"
-        return self._whole(call, labels.name_label(request.name), request, deltas.DONE)
+        return self._whole(call, name, request, deltas.DONE)
 
     # The outcome of a call.
 
@@ -323,7 +324,7 @@ class _Calls:
 
     def _announced(self, id_: str | None) -> _Call:
         call = self._by_id.get(id_)
-        another = call is not None and call.decided and call.is_listed and not self._marked
+        another = call is not None and call.decided and call.listed is not None and not self._marked
         return self._open(id_) if call is None or another else call
 
     def _meant(self, data: _Data) -> _Call:

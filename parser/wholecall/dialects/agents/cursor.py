@@ -32,6 +32,7 @@ import msgspec
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, decode, labels, report, say
+from wholecall.dialects.agents.steps import Steps
 
 _CALL = at.id("call_id"), at.raw("tool_call")
 
@@ -70,11 +71,11 @@ class CursorTranslator(compiled.TableTranslator):
     QUIET = frozenset({"user"})
 
     _streamed: bool
-    _started: set[str | None]
+    _steps: Steps
 
     def _clear(self) -> None:
         self._streamed = False  # pieces of texts came
-        self._started = set()  # calls, by their ids
+        self._steps = Steps()
 
     def _said(self, text: object, time: object, call: object) -> list[deltas.Delta]:
         """Report a piece of a text, or a whole one if no pieces come."""
@@ -82,29 +83,34 @@ class CursorTranslator(compiled.TableTranslator):
         self._streamed = self._streamed or piece
         return report.text(text) if piece or not self._streamed else []
 
-    def _call(self, id_: str | None, raw: msgspec.Raw, rank: int = deltas.OBJECT) -> list[deltas.Delta]:
-        """Report a call, with its name when it is new; its id is its slot."""
+    def _call(self, id_: str | None, raw: msgspec.Raw) -> list[deltas.Delta]:
+        """Report a call that starts."""
+        new = self._steps.calls.get(id_, True)
+        return [*self._steps.call(id_), *self._of(id_, raw, deltas.OBJECT, new=new)]
+
+    def _of(self, id_: str | None, raw: msgspec.Raw, rank: int, *, new: bool) -> list[deltas.Delta]:
+        """Report a state of a call, with its name when it is new."""
         name, text, server = _told(decode.raw_members(raw))
-        new = id_ not in self._started
-        self._started.add(id_)
+        slot = self._steps.slot(id_)
         extra = report.extra(server=server) if new else None
         told: list[deltas.Delta] = [
-            deltas.CallSeen(0, id_, None, id_, name if new else None, "server", extra=extra)
+            deltas.CallSeen(0, slot, None, id_, name if new else None, "server", extra=extra)
         ]
         if text:
-            told.append(deltas.CallWhole(0, id_, None, id_, None, text, rank, "server"))
+            told.append(deltas.CallWhole(0, slot, None, id_, None, text, rank, "server"))
         return told
 
     def _over(self, id_: str | None, raw: msgspec.Raw) -> list[deltas.Delta]:
         """Report the end of a call, which may repeat all of it."""
-        told = self._call(id_, raw, deltas.ITEM_DONE)
-        self._started.discard(None)
+        told = self._of(id_, raw, deltas.ITEM_DONE, new=id_ not in self._steps.calls)
+        self._steps.answer(id_)
+        slot = self._steps.slot(id_)
         if any(
             "rejected" in decode.raw_members(_member(tool, "result"))
             for tool in decode.raw_members(raw).values()
         ):
-            return [*told, deltas.CallRefused(0, id_, None, "aborted", "the client declined the call")]
-        return told + report.closed(id_)
+            return [*told, deltas.CallRefused(0, slot, None, "aborted", "the client declined the call")]
+        return told + report.closed(slot)
 
     def _alone(self, session: str | None, said: object) -> list[deltas.Delta]:
         """Report the result as an answer, if nothing else came."""

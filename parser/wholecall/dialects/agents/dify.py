@@ -5,18 +5,24 @@ r"""The stream of an app of Dify (`/chat-messages`, `/completion-messages`, `/wo
     {…, "tool": "f;g", "tool_input": "{\"f\": {…}, \"g\": {…}}", "observation": "{\"f\": …}"}
     {"event": "agent_message" | "message", "message_id", "answer": "Hel"}    {"event": "text_chunk", "data": {"text"}}
     {"event": "message_end", "message_id", "metadata": {"usage"}}    {"event": "message_replace", "answer"}
+    {"event": "agent_log", "data": {"id", "label": "CALL f", "status": "start" | "success" | "error", "data": {},
+        "parent_id", "node_id"}}    a log of an agent in a workflow, told again when it is finished, with its data:
+        {"output": {"tool_call_id", "tool_call_name", "tool_call_input": {…}, "tool_response"}} where functions are called,
+        {"tool_name", "tool_call_args": {…}, "output"} with ReAct
     {"event": "workflow_finished", "data": {"status", "error", "total_tokens"}}
     {"event": "error", "status", "code", "message"}
 
 The agent executes its calls, which have no ids. A step names its tools, parted by `;`, and gives an object of their inputs
 by their names, so that of several calls of one tool only one is told. The calls of a step end when it has results. Its
-thought only repeats messages. In a chat the end of a workflow is not that of the message. Logs of an agent in a workflow
-(`agent_log`) have the form of the strategy that writes them, and are not read.
+thought only repeats messages. In a chat the end of a workflow is not that of the message. An agent in a workflow tells
+its calls in logs, whose data have the form of its strategy; those of Dify's own strategies are read. A log names its call
+when it starts, and tells all of it when it is finished; one without an input had no such tool.
 
 Covers: streams of apps of Dify: the calls of their agents; texts of chats, completions and workflows.
 Calls: told apart by their step and their name; each ends with the results of its step.
 Source: langgenius/dify, api/core/app/entities/task_entities.py, api/core/agent/fc_agent_runner.py and
-    api/core/app/task_pipeline/easy_ui_based_generate_task_pipeline.py (2026).
+    api/core/app/task_pipeline/easy_ui_based_generate_task_pipeline.py; langgenius/dify-official-plugins,
+    agent-strategies/cot_agent/strategies (2026).
 """
 
 from __future__ import annotations
@@ -43,7 +49,7 @@ _QUIET = frozenset(
         ),
         *("node_retry", "iteration_started", "iteration_next", "iteration_completed", "loop_started"),
         *("loop_next", "loop_completed", "parallel_branch_started", "parallel_branch_finished"),
-        *("text_replace", "agent_log"),
+        "text_replace",
     }
 )
 _ENDS = {
@@ -80,6 +86,16 @@ class DifyTranslator(compiled.TableTranslator):
                 "_step", at.id("id"), at.text("tool"), at.json_text("tool_input"), at.text("observation")
             ),
         ),
+        "agent_log": (
+            _MESSAGE,
+            say.own(
+                "_log",
+                *(at.id("data.id"), at.text("data.label"), at.text("data.status")),
+                at.id("data.data.output.tool_call_id"),
+                at.name("data.data.output.tool_call_name|data.data.tool_name"),
+                at.json_text("data.data.output.tool_call_input|data.data.tool_call_args"),
+            ),
+        ),
         "agent_message": (_MESSAGE, say.text("answer")),
         "message": (
             _MESSAGE,
@@ -114,9 +130,11 @@ class DifyTranslator(compiled.TableTranslator):
     AGAIN = ('agent_thought"',)
 
     _steps: set[str]
+    _logs: dict[str | None, bool]
 
     def _clear(self) -> None:
         self._steps = set()  # ids of the steps whose calls have been told
+        self._logs = {}  # whether logs of calls are finished, by their ids
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
         """Return the event that a frame names itself: `message` is also the name of frames without any."""
@@ -148,3 +166,24 @@ class DifyTranslator(compiled.TableTranslator):
             seen,
             deltas.CallRefused(0, slot, None, "empty_arguments", "its step does not tell its input"),
         ]
+
+    def _log(
+        self,
+        log: str | None,
+        label: str | None,
+        status: str | None,
+        id_: str | None,
+        name: str | None,
+        text: str,
+    ) -> list[deltas.Delta]:
+        """Report the call of a log, which is whole and over when the log is finished."""
+        before, is_call, named = (label or "").partition("CALL ")
+        if before or not is_call or self._logs.get(log, False):
+            return []
+        self._logs[log] = status != "start"
+        slot, seen = f"log {log}", deltas.CallSeen(0, f"log {log}", None, id_, name or named, "server")
+        if status == "start":
+            return [seen]
+        if text:
+            return report.whole_call(slot, id_, name or named, text, "server")
+        return [seen, deltas.CallRefused(0, slot, None, "aborted", "its log does not tell its input")]

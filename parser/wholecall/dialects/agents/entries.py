@@ -44,7 +44,14 @@ _AGNO: Final = frozenset(
         *("ModelRequestCompleted", "CompressionStarted", "CompressionCompleted", "FollowupsStarted"),
         "FollowupsCompleted",
     )
-)
+) | {
+    *("WorkflowStarted", "WorkflowCompleted", "WorkflowCancelled", "WorkflowError", "StepStarted"),
+    *("StepCompleted", "StepError", "StepOutput", "LoopExecutionStarted", "LoopIterationStarted"),
+    *("LoopIterationCompleted", "LoopExecutionCompleted", "ParallelExecutionStarted"),
+    *("ParallelExecutionCompleted", "ConditionExecutionStarted", "ConditionExecutionCompleted"),
+    *("RouterExecutionStarted", "RouterExecutionCompleted", "StepsExecutionStarted"),
+    *("StepsExecutionCompleted", "WorkflowAgentStarted", "WorkflowAgentCompleted"),
+}
 
 AGENTS: Final[dict[str, Entry]] = {
     # {"content":{"role":"model","parts":[…]},"author":"pilot","invocationId":"e-1",…}    its contents are Google's
@@ -75,6 +82,7 @@ AGENTS: Final[dict[str, Entry]] = {
                     *("permission.*", "subagent.*", "hook.*", "skill.*", "model.*", "mcp.*"),
                 },
                 "data": OBJECT,
+                "data.sessionID": ABSENT,  # opencode's
             },
         ),
     ),
@@ -156,12 +164,20 @@ AGENTS: Final[dict[str, Entry]] = {
         weak="messages metadata message",
     ),
     # {"type":"message.part.updated","properties":{"part":{"type":"text",…},"delta":"Hel"}}    of the server
+    # {"type":"session.tool.called","data":{"sessionID":"ses_1","callID":"c1","input":{…},…},…}    newer events
     # {"type":"tool_use","timestamp":1,"sessionID":"ses_1","part":{"type":"tool",…}}    of one run
     "opencode": Entry(
         "agents.opencode.OpencodeTranslator",
         AGENT,
         (
             {"type": {"message.*", "session.*", "server.*", "permission.*"}, "properties": OBJECT},
+            {
+                "type": {
+                    *("session.next.*", "session.step.*", "session.text.*", "session.reasoning.*"),
+                    *("session.tool.*", "session.execution.*"),
+                },
+                "data.sessionID": TEXT,
+            },
             {"type": {"step_*", "text", "reasoning", "tool_use"}, "sessionID": TEXT, "part": OBJECT},
             {"type": "error", "sessionID": TEXT, "error": OBJECT},
             {"info.id": TEXT, "info.role": TEXT, "parts": LIST},

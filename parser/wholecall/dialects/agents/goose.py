@@ -31,36 +31,12 @@ from typing import Any, ClassVar
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects.agents.steps import Steps
 
 _CALL = (
     *(at.id("id"), at.name("toolCall.value.name"), at.json_text("toolCall.value.arguments")),
     at.value("toolCall.status"),
 )
-
-
-def _call(id_: str | None, name: str | None, text: str, status: object) -> list[deltas.Delta]:
-    """Report a call that the agent is about to execute; its id is its slot."""
-    told: list[deltas.Delta] = [deltas.CallSeen(0, id_, None, id_, name, "server")]
-    if status == "error":
-        return [*told, deltas.CallRefused(0, id_, None, "unparseable", "the agent could not read the call")]
-    if text:
-        told.append(deltas.CallWhole(0, id_, None, id_, None, text, deltas.OBJECT, "server"))
-    return told
-
-
-def _asked(
-    id_: str | None, name: str | None, text: str, status: object, *, past: bool = False
-) -> list[deltas.Delta]:
-    """Report a call of a tool that the client has; one of the past may have its response, which follows."""
-    if status == "error":
-        return _call(id_, name, text, status)
-    told = report.whole_call(id_, id_, name, text)
-    return told[:-1] if past else told
-
-
-def _answered(id_: str | None) -> list[deltas.Delta]:
-    """Report the response to a call, which is over: it was executed."""
-    return [*report.answered(id_), *report.closed(id_)]
 
 
 def _failed() -> list[deltas.Delta]:
@@ -76,14 +52,14 @@ _PARTS: say.Rows = {
     "thinking": (say.thought("thinking", signature="signature"),),
     "redactedThinking": (say.thought("thinking", data="data"),),
     "reasoning": (say.thought("text"),),
-    "toolRequest": (say.own(_call, *_CALL),),
-    "frontendToolRequest": (say.own(_asked, *_CALL),),
-    "toolResponse": (say.closed(at.id("id")),),
+    "toolRequest": (say.own("_call", *_CALL),),
+    "frontendToolRequest": (say.own("_asked", *_CALL),),
+    "toolResponse": (say.own("_over", at.id("id")),),
 }
 _PAST: say.Rows = {
     **_PARTS,
-    "frontendToolRequest": (say.own(_asked, *_CALL, past=True),),
-    "toolResponse": (say.own(_answered, at.id("id")),),
+    "frontendToolRequest": (say.own("_asked", *_CALL, past=True),),
+    "toolResponse": (say.own("_answered", at.id("id")),),
 }
 _QUIET = ("image", "toolConfirmationRequest", "actionRequired", "systemNotification", "conversationCompacted")
 
@@ -138,3 +114,39 @@ class GooseTranslator(compiled.TableTranslator):
         }
     )
     AGAIN = ("UpdateConversation",)
+
+    _steps: Steps
+
+    def _clear(self) -> None:
+        self._steps = Steps()
+
+    def _call(self, id_: str | None, name: str | None, text: str, status: object) -> list[deltas.Delta]:
+        """Report a call that the agent is about to execute."""
+        told, slot = self._steps.call(id_), self._steps.slot(id_)
+        told.append(deltas.CallSeen(0, slot, None, id_, name, "server"))
+        if status == "error":
+            return [
+                *told,
+                deltas.CallRefused(0, slot, None, "unparseable", "the agent could not read the call"),
+            ]
+        if text:
+            told.append(deltas.CallWhole(0, slot, None, id_, None, text, deltas.OBJECT, "server"))
+        return told
+
+    def _asked(
+        self, id_: str | None, name: str | None, text: str, status: object, *, past: bool = False
+    ) -> list[deltas.Delta]:
+        """Report a call of a tool that the client has; one of the past may have its response, which follows."""
+        if status == "error":
+            return self._call(id_, name, text, status)
+        told = [*self._steps.call(id_), *report.whole_call(self._steps.slot(id_), id_, name, text)]
+        return told[:-1] if past else told
+
+    def _over(self, id_: str | None) -> list[deltas.Delta]:
+        """Report the response to a call, which is over."""
+        self._steps.answer(id_)
+        return report.closed(self._steps.slot(id_))
+
+    def _answered(self, id_: str | None) -> list[deltas.Delta]:
+        """Report the response to a call of the past: it was executed."""
+        return [*report.answered(id_), *self._over(id_)]

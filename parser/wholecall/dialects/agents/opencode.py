@@ -4,6 +4,7 @@
     {"type": "message.part.updated", "properties": {"part": {…}, "delta"}}
     {"type": "message.part.delta", "properties": {"messageID", "partID", "field": "text", "delta"}}
     {"type": "session.error", "properties": {"sessionID", "error": {"name", "data": {"message"}}}}
+    {"type": "session.next.step.started" | …, "properties": {"sessionID", "assistantMessageID", …}}    newer events, see below
     {"type": "step_start" | "text" | "reasoning" | "tool_use" | "step_finish", "timestamp", "sessionID", "part": {…}}
     {"type": "error", "timestamp", "sessionID", "error": {"name", "data": {"message"}}}
     {"info": {…}, "parts": [part]}    a whole message, the answer to a prompt
@@ -18,10 +19,22 @@ never ran, and is dropped. A step of a message, between its start and its finish
 between those of the main agent. The user's messages have parts as well. A part's text comes whole, or in pieces that
 the whole text repeats; older servers send all of it anew each time.
 
-Covers: the events of opencode's server (`/event`), the lines of `opencode run --format json`, and whole messages:
-    calls that the agent executes, by their states; texts whole or in pieces; sub-agents beside the main agent.
+Newer servers tell a step in events of their own, beside the parts of its message or without them (`/api/event`): with
+`session.next.` or only `session.` before their names, and their members in `properties` or in `data`:
+
+    step.started  model         step.ended  finish, tokens    step.failed  error
+    text.delta  delta           text.ended  text              reasoning.delta, reasoning.ended
+    tool.input.started  callID, name    .delta, .ended        the text of the input, which the next event repeats
+    tool.called  callID, tool, input    tool.success, tool.failed  callID    execution.interrupted
+
+The first event of a message decides which of both tell it; the others are left out.
+
+Covers: the events of opencode's server (`/event`, `/api/event`), older and newer ones, the lines of `opencode run
+    --format json`, and whole messages: calls that the agent executes, by their states; texts whole or in pieces;
+    sub-agents beside the main agent.
 Calls: told apart by `callID`; each ends with its state.
-Source: sst/opencode, packages/sdk/js/src/v2/gen/types.gen.ts and packages/opencode/src/cli/cmd/run.ts (2026).
+Source: anomalyco/opencode, packages/sdk/js/src/v2/gen/types.gen.ts, packages/opencode/src/cli/cmd/run.ts and
+    packages/schema/src/session-event.ts (2026).
 """
 
 from __future__ import annotations
@@ -58,6 +71,56 @@ _RUN = _part("part", "/delta")
 _INFO = "properties.info."
 
 
+def _in(*names: str) -> str:
+    """Return the path of the first of these members of a newer event."""
+    return "|".join(f"{of}.{name}" for name in names for of in ("properties", "data"))
+
+
+_STEP = at.id(_in("assistantMessageID", "sessionID"))
+_CALL_ID = at.id(_in("callID"))
+
+
+def _newer() -> say.Rows:
+    """Return the statements about newer events."""
+    told, place = (
+        (at.value(_in("text")), at.value(_in("delta"))),
+        at.value(_in("textID", "reasoningID", "ordinal")),
+    )
+    said = say.own("_new_text", _STEP, place, *told)
+    thought = say.own("_new_text", _STEP, place, *told, thinks=True)
+    over = say.own("_new_over", _STEP, _CALL_ID)
+    rows: say.Rows = {
+        "step.started": (say.own("_new_step", _STEP, at.name(_in("model.id"))),),
+        "step.ended": (say.own("_new_end", _STEP, at.value(_in("finish")), at.value(_in("tokens"))),),
+        "step.failed": (say.own("_new_failure", _STEP, at.value(_in("error"))),),
+        "text.delta": (said,),
+        "text.ended": (said,),
+        "reasoning.delta": (thought,),
+        "reasoning.ended": (thought,),
+        "tool.input.started": (say.own("_new_call", _STEP, _CALL_ID, at.name(_in("name"))),),
+        "tool.called": (
+            say.own("_new_call", _STEP, _CALL_ID, at.name(_in("tool")), at.json_text(_in("input"))),
+        ),
+        "tool.success": (over,),
+        "tool.failed": (say.own("_new_over", _STEP, _CALL_ID, failed=True),),
+        "execution.interrupted": (say.own("_interrupted"),),
+        "execution.failed": (say.own("_interrupted"),),
+    }
+    return {f"{of}{name}": row for of in _NEWER for name, row in rows.items()}
+
+
+_NEWER = ("session.next.", "session.")
+_NEWER_QUIET = (
+    *("agent.switched", "model.switched", "agent.selected", "model.selected", "moved", "renamed", "deleted"),
+    *("prompted", "prompt.admitted", "context.updated", "synthetic", "shell.started", "shell.ended"),
+    *("retried", "retry.scheduled", "compaction.admitted", "compaction.started", "compaction.delta"),
+    *("compaction.ended", "compaction.failed", "revert.staged", "revert.cleared", "revert.committed"),
+    *("text.started", "reasoning.started", "tool.input.delta", "tool.input.ended", "tool.progress"),
+    *("execution.started", "execution.succeeded", "usage.updated", "forked", "input.promoted"),
+    *("input.admitted", "instructions.updated", "skill.activated"),
+)
+
+
 class OpencodeTranslator(compiled.TableTranslator):
     """Events of the sessions of one server, or lines of one run, to deltas."""
 
@@ -77,7 +140,8 @@ class OpencodeTranslator(compiled.TableTranslator):
                 *(at.value("properties.field"), at.value("properties.delta")),
             ),
         ),
-        "session.error": (say.own("_failed", at.value("properties.error")),),
+        "session.error": (say.own("_failed", at.value("properties.error|data.error")),),
+        **_newer(),
         **dict.fromkeys(("step_start", "text", "reasoning", "tool_use", "step_finish"), _RUN),
         "error": (say.own("_failed", at.value("error")),),
     }
@@ -92,6 +156,8 @@ class OpencodeTranslator(compiled.TableTranslator):
             *("message.removed", "message.part.removed", "permission.asked", "permission.updated"),
             *("permission.replied", "todo.updated", "file.edited", "file.watcher.updated", "lsp.updated"),
             *("lsp.client.diagnostics", "vcs.branch.updated", "command.executed", "project.updated"),
+            *("permission.v2.asked", "permission.v2.replied"),
+            *(f"{of}{name}" for of in _NEWER for name in _NEWER_QUIET),
         }
     )
 
@@ -99,6 +165,7 @@ class OpencodeTranslator(compiled.TableTranslator):
     _steps: dict[str | None, Step]
     _asked: set[str | None]
     _over: set[str | None]
+    _newer: dict[str | None, bool]
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,6 +173,7 @@ class OpencodeTranslator(compiled.TableTranslator):
         self._steps = {}  # open ones, by their messages
         self._asked = set()  # messages of the user
         self._over = set()  # messages of the agent that are over
+        self._newer = {}  # whether newer events tell a message, by its id
 
     # Messages and their steps
 
@@ -141,10 +209,18 @@ class OpencodeTranslator(compiled.TableTranslator):
         self._steps[message] = Step(key)
         return opened
 
-    def _starts(self, message: str | None) -> list[deltas.Delta]:
-        return self._on(message)
+    def _is_told(self, message: str | None, *, newer: bool = False) -> bool:
+        """Return whether the events of this form tell a message: those of the form that tells it first."""
+        return self._newer.setdefault(message, newer) is newer
 
-    def _finished(self, message: str | None, reason: object, tokens: object) -> list[deltas.Delta]:
+    def _starts(self, message: str | None) -> list[deltas.Delta]:
+        return self._on(message) if self._is_told(message) else []
+
+    def _finished(
+        self, message: str | None, reason: object, tokens: object, *, newer: bool = False
+    ) -> list[deltas.Delta]:
+        if not self._is_told(message, newer=newer):
+            return []
         told = [*self._on(message), *report.usage(tokens)]
         told += report.finish(reason, drops_at="error") or [deltas.Finish(0, "unknown", None)]
         self._over.add(message)
@@ -160,7 +236,8 @@ class OpencodeTranslator(compiled.TableTranslator):
         self, message: str | None, id_: str | None, text: object, delta: object, *, thinks: bool = False
     ) -> list[deltas.Delta]:
         """Report the part of a text that is new."""
-        if message in self._asked or (message in self._over and message not in self._steps):
+        late = message in self._over and message not in self._steps
+        if message in self._asked or late or not self._is_told(message):
             return []
         told = self._on(message)
         part = self._steps[message].parts.setdefault(id_, Part(thinks=thinks))
@@ -181,7 +258,7 @@ class OpencodeTranslator(compiled.TableTranslator):
         self, message: str | None, id_: str | None, name: str | None, text: str, status: object
     ) -> list[deltas.Delta]:
         """Report a state of a call; its id is its slot."""
-        if message in self._over and message not in self._steps:
+        if (message in self._over and message not in self._steps) or not self._is_told(message):
             return []  # a call's state after its turn
         told = [*self._on(message), deltas.CallSeen(0, id_, None, id_, name, "server")]
         over = status in ("completed", "error")
@@ -196,6 +273,69 @@ class OpencodeTranslator(compiled.TableTranslator):
                 )
             )
         return told + report.closed(id_) if over else told
+
+    # Newer events
+
+    def _new_step(self, message: str | None, model: str | None) -> list[deltas.Delta]:
+        return self._on(message, model) if self._is_told(message, newer=True) else []
+
+    def _new_end(self, message: str | None, reason: object, tokens: object) -> list[deltas.Delta]:
+        return self._finished(message, reason, tokens, newer=True) if message in self._steps else []
+
+    def _new_failure(self, message: str | None, error: object) -> list[deltas.Delta]:
+        """Report an error, and that it ended the step."""
+        fault = report.error(error, fatal=False)
+        step = self._steps.pop(message, None)
+        if step is None:
+            return fault
+        self._over.add(message)
+        end = deltas.Finish(0, "error", labels.text_label(decode.member(error, "type")), drops=True)
+        return [*fault, *self._turns.switch(step.key), end, *self._turns.end(step.key)]
+
+    def _interrupted(self) -> list[deltas.Delta]:
+        """Report that all open steps are taken back."""
+        told: list[deltas.Delta] = []
+        for message, step in self._steps.items():
+            self._over.add(message)
+            end = deltas.Finish(0, "aborted", "interrupted", drops=True)
+            told += [*self._turns.switch(step.key), end, *self._turns.end(step.key)]
+        self._steps = {}
+        return told
+
+    def _new_text(
+        self, message: str | None, place: object, text: object, delta: object, *, thinks: bool = False
+    ) -> list[deltas.Delta]:
+        """Report the part of a text that is new."""
+        late = message in self._over and message not in self._steps
+        if late or not self._is_told(message, newer=True):
+            return []
+        told, key = self._on(message), f"{'thought' if thinks else 'text'} {place}"
+        part = self._steps[message].parts.setdefault(key, Part(thinks=thinks))
+        said = delta if isinstance(delta, str) else text[part.size :] if isinstance(text, str) else ""
+        return told + part.report(said, key)
+
+    def _new_call(
+        self, message: str | None, id_: str | None, name: str | None, text: str = ""
+    ) -> list[deltas.Delta]:
+        """Report the start of a call, or all of it."""
+        late = message in self._over and message not in self._steps
+        if late or not self._is_told(message, newer=True):
+            return []
+        told = [*self._on(message), deltas.CallSeen(0, id_, None, id_, name, "server")]
+        if text:
+            self._steps[message].ran.add(id_)
+            told.append(deltas.CallWhole(0, id_, None, id_, None, text, deltas.OBJECT, "server"))
+        return told
+
+    def _new_over(self, message: str | None, id_: str | None, *, failed: bool = False) -> list[deltas.Delta]:
+        """Report that a call is over; one that failed before it was called never ran."""
+        step = self._steps.get(message)
+        if step is None or not self._is_told(message, newer=True):
+            return []
+        told = self._turns.switch(step.key)
+        if failed and id_ not in step.ran:
+            return [*told, deltas.CallRefused(0, id_, None, "aborted", "the call failed before it ran")]
+        return told + report.closed(id_)
 
 
 class Part:

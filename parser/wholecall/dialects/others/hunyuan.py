@@ -7,8 +7,8 @@
     {"Response": {"Choices": [{"Message": {"Content", "ToolCalls": […]}, "FinishReason": "stop"}], "Usage", "RequestId"}}
     {"Response": {"Error": {"Code", "Message"}, "RequestId"}}
 
-Each piece of a call has its id, by which the provider has clients merge pieces; on later pieces the name is empty. The
-text that announces a call may come after it. Only the reason ends a call, and it ends the answer. In a whole answer,
+Each piece of a call has its id, by which the provider has clients merge pieces; on later pieces the name is empty. A
+piece without an id begins a call if it has a name, and is of the last such call if not. The text that announces a call may come after it. Only the reason ends a call, and it ends the answer. In a whole answer,
 with the envelope `Response` or without, calls may have no ids.
 
 Covers: the native ChatCompletions of Tencent Hunyuan, streamed and whole, in the envelope of Tencent's API or without.
@@ -69,14 +69,17 @@ class HunyuanTranslator(compiled.TableTranslator):
         self._n_calls = 0
 
     def _piece(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
-        """Report the start of a call, a piece of its text, or both; its id is its slot."""
-        told: list[deltas.Delta] = []
-        if id_ not in self._names and (id_ is not None or name is not None):
+        """Report the start of a call, a piece of its text, or both; its id is its slot, or its number without one."""
+        if id_ is None:
+            self._n_calls += name is not None
+            told = report.call_start(self._n_calls, None, name) if name is not None else []
+            return told + report.piece(self._n_calls, text)
+        told = []
+        if id_ not in self._names:
             told += report.call_start(id_, id_, name)
-        elif name is not None and name != self._names.get(id_ or ""):
+        elif name is not None and name != self._names[id_]:
             told += report.seen(id_, id_, name)
-        if id_ is not None:
-            self._names[id_] = name or self._names.get(id_)
+        self._names[id_] = name or self._names.get(id_)
         return told + report.piece(id_, text)
 
     def _whole(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
