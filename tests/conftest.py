@@ -200,7 +200,7 @@ def _prepare_node(item: pytest.Item) -> None:
     if shutil.which("node") is None:
         item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
     elif item.get_closest_marker("slow") is not None and not (item.path.parent / "node_modules").is_dir():
-        item.add_marker(pytest.mark.skip(reason="needs `npm ci` in tests/node/agents"))
+        item.add_marker(pytest.mark.skip(reason="needs `npm install` in tests/node/agents"))
 
 
 def _prepare_browser(item: pytest.Item) -> None:
