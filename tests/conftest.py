@@ -65,6 +65,7 @@ _ENGINES = {
     "dask": ("dask", None),
     "datasets": ("datasets", None),
     "duckdb": ("duckdb", None),
+    "litellm": ("litellm_proxy_extras", "litellm"),
     "polars": ("polars", None),
     "ray": ("ray", None),
     "sglang": ("sglang", None),
