@@ -65,6 +65,7 @@ _ENGINES = {
     "dask": ("dask", None),
     "datasets": ("datasets", None),
     "duckdb": ("duckdb", None),
+    "litellm": ("litellm_proxy_extras", "litellm"),
     "polars": ("polars", None),
     "ray": ("ray", None),
     "sglang": ("sglang", None),
@@ -200,7 +201,7 @@ def _prepare_node(item: pytest.Item) -> None:
     if shutil.which("node") is None:
         item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
     elif item.get_closest_marker("slow") is not None and not (item.path.parent / "node_modules").is_dir():
-        item.add_marker(pytest.mark.skip(reason="needs `npm ci` in tests/node/agents"))
+        item.add_marker(pytest.mark.skip(reason="needs `npm install` in tests/node/agents"))
 
 
 def _prepare_browser(item: pytest.Item) -> None:

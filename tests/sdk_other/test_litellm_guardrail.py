@@ -84,6 +84,63 @@ def test_a_model_that_cannot_is_given_up() -> None:
     assert 2 == len(server.requests)
 
 
+def body(arguments: str) -> Answer:
+    """Return an answer that is no stream, with a call."""
+    call = {"id": "call_1", "type": "function", "function": {"name": "get_tide", "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    return Answer([json.dumps(whole).encode()], "application/json")
+
+
+def test_a_body_that_is_tried_again_tells_the_model() -> None:
+    """LiteLLM's router sends the same request after an error; loggers get the name and the reason of the cut call."""
+    litellm, metadata = importlib.import_module("litellm"), {}
+    asked = {"model": "openai/gpt-4o", "messages": [ASKED], "max_retries": 0, "metadata": metadata}
+
+    async def twice() -> Any:
+        with pytest.raises(litellm.exceptions.BadGatewayError, match="withheld: get_tide"):
+            await litellm.acompletion(**asked, litellm_call_id="call")
+        return await litellm.acompletion(**asked, litellm_call_id="call")
+
+    with serve(body('{"port": "Bre'), body('{"port": "Brest"}')) as server:
+        known = patch.dict(os.environ, _environment(server.url))
+        with known, patch.object(litellm, "callbacks", [guardrail()]):
+            message = asyncio.run(twice()).choices[0].message
+    second = json.loads(server.requests[1].body)["messages"]
+    (logged,) = metadata["standard_logging_guardrail_information"]
+
+    assert '{"port": "Brest"}' == message.tool_calls[0].function.arguments
+    assert ["user", "assistant", "tool"] == [one["role"] for one in second]
+    assert {"name": "get_tide", "id": "call_1", "reason": "truncated"} == logged["guardrail_response"]
+
+
+def test_other_apis_are_not_asked_again() -> None:
+    """The chunks of another API's stream pass; after a cut call it ends with the transport's error."""
+    made, chunks = guardrail(), []
+    made._heard["call"] = hearing = made._hearing.another()
+    hearing.dropped.append("a cut call")
+
+    class Logged:
+        call_type = "anthropic_messages"
+
+    async def ask() -> None:
+        async def stream() -> Any:
+            yield b"event: message_start"
+            raise ConnectionError("all tool calls were withheld")
+
+        data = {"litellm_logging_obj": Logged(), "litellm_call_id": "call", "messages": [ASKED]}
+        hook = made.async_post_call_streaming_iterator_hook
+        passed = hook(user_api_key_dict=None, response=stream(), request_data=data)
+        chunks.append(await anext(passed))
+        await anext(passed)
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(ask())
+
+    assert [b"event: message_start"] == chunks
+
+
 def test_nothing_is_shown_that_cannot_be_taken_back() -> None:
     """Live arguments are refused: the stream of one turn goes on with the next."""
     with pytest.raises(ValueError, match="live_arguments"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +34,10 @@ _TITLE = (
     f'{_BEGUN}"stop_reason":"end_turn","stop_sequence":null,"usage":{{"input_tokens":1,"output_tokens":1}}}}'
 )
 _PARTS = 4
+_CLAUDE_TOOLS = ("Read", "Write", "Bash")
+# What Codex offers the model beside its own tools exists on OpenAI's servers alone, or is no function.
+_CODEX_LACKS = 'web_search="disabled"\n'
+_CODEX_ALONE = "[agents]\nenabled=false\n"
 
 
 class Agent(NamedTuple):
@@ -63,43 +67,69 @@ class Agent(NamedTuple):
             home: an empty folder.
             through: maps the provider's address to the address that the agent asks.
         """
-        work = home / "work"
-        work.mkdir()
-        note = work / NOTE
-        note.write_text(f"{NOTE_TEXT}\n", encoding="utf-8")
+        note = _noted(home)
         call = Answer(self.faults(self.arguments(note))[fault])
         with _Provider(self, call) as provider, through(provider.url) as url:
-            words, variables = self.command(url, home)
-            known = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **_NO_NETWORK}
-            subprocess.run(  # noqa: S603 - as the lock file names it
-                words,
-                cwd=work,
-                env={**known, **variables},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PATIENCE,
-                check=False,
-            )
+            self._run(url, home)
             return list(provider.requests)
+
+    def work(
+        self,
+        turns: Callable[[Path], Iterable[list[bytes]]],
+        home: Path,
+        through: Callable[[str], AbstractContextManager[str]],
+    ) -> list[IncomingRequest]:
+        """Run the agent at a task of several turns; return all its requests to the provider.
+
+        Args:
+            turns: makes the frames of the model's turns that call tools, in a folder; after them it says a few words.
+            home: an empty folder; the agent works in its folder `work`, which holds the note.
+            through: maps the provider's address to the address that the agent asks.
+        """
+        answers = map(Answer, turns(_noted(home).parent))
+        with _Provider(self, *answers, dialect="chat-completions") as provider, through(provider.url) as url:
+            self._run(url, home)
+            return list(provider.requests)
+
+    def _run(self, url: str, home: Path) -> None:
+        words, variables = self.command(url, home)
+        known = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **_NO_NETWORK}
+        subprocess.run(  # noqa: S603 - as the lock file names it
+            words,
+            cwd=home / "work",
+            env={**known, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+
+
+def _noted(home: Path) -> Path:
+    """Return the note, in a new folder `work` of a home."""
+    work = home / "work"
+    work.mkdir()
+    note = work / NOTE
+    note.write_text(f"{NOTE_TEXT}\n", encoding="utf-8")
+    return note
 
 
 class _Provider(Loopback):
-    """A provider that gives the first question with the tool a prepared answer, all others a few words."""
+    """A provider that gives the first questions with the tool prepared answers, all others a few words."""
 
-    def __init__(self, agent: Agent, prepared: Answer) -> None:
+    def __init__(self, agent: Agent, *prepared: Answer, dialect: str | None = None) -> None:
         super().__init__()
         self._agent = agent
-        self._prepared: Answer | None = prepared
+        self._dialect = dialect or agent.dialect
+        self._prepared = list(prepared)
 
     def answer(self, request: IncomingRequest) -> Answer:
         self.requests.append(request)
         asked: Any = request.json() if request.method == "POST" else {}
-        prepared = self._prepared
-        if prepared is not None and self._agent.tool in map(_name_of, asked.get("tools", ())):
-            self._prepared = None
-            return prepared
+        if self._prepared and self._agent.tool in map(_name_of, asked.get("tools", ())):
+            return self._prepared.pop(0)
         if asked.get("stream"):
-            return Answer([FAREWELLS[self._agent.dialect]])
+            return Answer([FAREWELLS[self._dialect]])
         return Answer([_TITLE.encode()], "application/json")
 
 
@@ -187,7 +217,7 @@ def _opencode_faults(arguments: JSON) -> dict[str, list[bytes]]:
 
 def _claude(url: str, _home: Path) -> tuple[list[str], dict[str, str]]:
     program = str(_PACKAGES / "@anthropic-ai/claude-code/cli-wrapper.cjs")
-    words = ["node", program, "-p", _ASK, "--model", "claude-sonnet-4-5", "--allowedTools", "Read"]
+    words = ["node", program, "-p", _ASK, "--model", "claude-sonnet-4-5", "--allowedTools", *_CLAUDE_TOOLS]
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
     return words, {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "unused", **quiet}
 
@@ -196,12 +226,12 @@ def _codex(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
     folder = home / ".codex"
     folder.mkdir()
     provider = f'name="p"\nbase_url="{url}/v1"\nwire_api="responses"\nsupports_websockets=false\n'
-    chosen = f'model="m"\nmodel_provider="p"\n[model_providers.p]\n{provider}'
+    chosen = f'model="m"\nmodel_provider="p"\n{_CODEX_LACKS}{_CODEX_ALONE}[model_providers.p]\n{provider}'
     (folder / "config.toml").write_text(chosen, encoding="utf-8")
     options = [
         "--skip-git-repo-check",
         "--dangerously-bypass-approvals-and-sandbox",
-    ]  # all that it runs is `cat`
+    ]  # all that it runs is in its folder
     return ["node", str(_PACKAGES / "@openai/codex/bin/codex.js"), "exec", *options, _ASK], {}
 
 

@@ -160,6 +160,23 @@ def test_a_refusal_names_the_member_and_holds_no_content() -> None:
 
 
 @pytest.mark.parametrize(
+    ("client", "kind", "named"),
+    [
+        ("responses", "namespace", "OpenAI defines has no equal: namespace"),
+        ("anthropic", "web_search_20250305", "Anthropic defines has no equal: web_search_20250305"),
+        ("responses", "odd\n\u00fc type", "OpenAI defines has no equal: odd???type"),
+    ],
+)
+def test_a_refusal_of_a_tool_names_its_type(client: str, kind: str, named: str) -> None:
+    """An agent offers a dozen tools; its user has to know which of them to switch off."""
+    request = {"model": "m", "tools": [{"type": kind, "name": "canary"}]}
+    with pytest.raises(Untranslatable) as caught:
+        translate_request(json.dumps(request).encode(), client, "chat")
+
+    assert f"tools[].type: a tool that {named}" == str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("body", "message"),
     [
         (b'{"error": {"message": "a"}}', "a"),
@@ -220,3 +237,31 @@ def test_cached_tokens_are_counted_as_each_wire_does(
     )
     assert counts == counts_of(counts.as_responses())
     assert (asked, cached) == counts_of(counts.as_chat())[:2] == counts_of(counts.as_anthropic())[:2]
+
+
+def _roles(client: str, messages: list[dict[str, str]]) -> tuple[list[tuple[str, object]], tuple[str, ...]]:
+    """Return the messages of a request of a client as Chat Completions says them, and what was left out."""
+    said = {"model": "m", "input" if client == "responses" else "messages": messages}
+    told = translate_request(json.dumps(said).encode(), client, "chat")
+    return [(one["role"], one["content"]) for one in json.loads(told.body)["messages"]], told.left_out
+
+
+def test_only_the_first_message_is_the_systems() -> None:
+    """Chat templates refuse a system message further on; agents send them there, and several in front."""
+    front = [{"role": "developer", "content": text} for text in ("Be brief.", "Be kind.")]
+    later = [
+        {"role": "user", "content": "hi"},
+        {"role": "system", "content": "It is noon."},
+        {"role": "assistant", "content": "hello"},
+        {"role": "system", "content": "It is one."},
+    ]
+    told = [
+        ("user", [{"type": "text", "text": "hi"}, {"type": "text", "text": "It is noon."}]),
+        ("assistant", "hello"),
+        ("user", "It is one."),
+    ]
+
+    assert (told, ("messages[].role",)) == _roles("anthropic", later)
+    assert ([("system", "Be brief.\n\nBe kind."), *told], ("input[].role",)) == _roles(
+        "responses", front + later
+    )

@@ -13,7 +13,7 @@ answer holds it itself, and may be read anywhere.
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -53,6 +53,7 @@ class Hearing:
     Attributes:
         dropped: the calls of the last answer that were withheld and can be answered.
         is_last: whether the model is not asked again.
+        hears: is called with each of these calls beside `on_dropped`; None for nothing.
 
     Raises:
         TypeError, ValueError: as for `AsyncRepairTransport`.
@@ -65,6 +66,7 @@ class Hearing:
         self._raises = raises
         self.is_last = False
         self.dropped: list[ToolCallDropped] = []
+        self.hears: Callable[[ToolCallDropped], object] | None = None
 
     def another(self) -> Hearing:
         """Return a hearing with the same options, for requests that run beside these."""
@@ -174,6 +176,8 @@ class Hearing:
         def note(drop: ToolCallDropped) -> None:
             if drop.is_answerable:
                 self.dropped.append(drop)
+                if self.hears is not None:
+                    self.hears(drop)
             if passed_on is not None:
                 passed_on(drop)
 

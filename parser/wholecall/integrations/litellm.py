@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -21,6 +21,7 @@ from litellm.caching.llm_caching_handler import LLMClientCache
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
+from wholecall import ToolCallDropped
 from wholecall.integrations.hearing import Hearing, attempts_of, put_under, told
 from wholecall.repairing.transport.repair import RepairOptions
 
@@ -122,10 +123,10 @@ class _Said:
 
     def takes(self, chunk: Any) -> bool:
         """Take a chunk; return whether it can be passed on, or may have to be held as the end of a lost turn."""
-        for choice in chunk.choices:
+        for choice in getattr(chunk, "choices", ()):  # chunks of other APIs have none
             self.content += choice.delta.content or ""
             self.tool_calls += choice.delta.tool_calls or ()
-        if self.ends or any(choice.finish_reason for choice in chunk.choices):
+        if self.ends or any(choice.finish_reason for choice in getattr(chunk, "choices", ())):
             self.ends.append(chunk)
         return not self.ends
 
@@ -227,8 +228,13 @@ def _prepare() -> None:
 # The proxy.
 
 
+def _is_chat(call_type: Any) -> bool:
+    """Return whether a type of litellm's requests is that of Chat Completions."""
+    return getattr(call_type, "value", call_type) in {"completion", "acompletion"}
+
+
 class WholeCallGuardrail(CustomGuardrail):
-    """A guardrail of litellm's proxy, after which its clients get whole calls only.
+    """A guardrail of litellm's proxy, and as such one of its loggers: its clients get whole calls only.
 
     ::
 
@@ -236,8 +242,10 @@ class WholeCallGuardrail(CustomGuardrail):
           - guardrail_name: whole-calls
             litellm_params: {guardrail: wholecall.integrations.litellm.WholeCallGuardrail, mode: post_call, default_on: true}
 
-    A stream with nothing but withheld calls goes on with the chunks of another turn, in which the model was told of
-    them. Where the guardrail does not run, and for an answer that is no stream, the client gets the transport's error.
+    A stream of Chat Completions with nothing but withheld calls goes on with the chunks of another turn, in which the
+    model was told of them. An answer that is no stream has the transport's error in place of them, which the router tries
+    again (`num_retries`): then the model is told, too. Other streams, and those for which the guardrail does not run, end
+    with that error. The names and reasons of withheld calls are in `guardrail_information`, which litellm's loggers get.
 
     Args:
         attempts: how often the model is asked; the last turn raises as under the plain transport.
@@ -264,16 +272,35 @@ class WholeCallGuardrail(CustomGuardrail):
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any] | None:
         """Hear the request that follows."""
-        result: dict[str, Any] | None = await super().async_pre_call_deployment_hook(kwargs, call_type)
-        hearing = self._heard[str(kwargs.get("litellm_call_id"))] = self._hearing.another()
+        asked: dict[str, Any] = await super().async_pre_call_deployment_hook(kwargs, call_type) or kwargs
+        id = str(kwargs.get("litellm_call_id"))
+        before = self._heard.get(id)
+        if before is not None and before.dropped and _is_chat(call_type):  # the router tries again
+            asked["messages"] = [*asked["messages"], *_messages(None, before)]
+        hearing = self._heard[id] = self._hearing.another()
+        hearing.hears = partial(self._log, asked)
         hearing.open()
-        return result
+        return asked
+
+    def _log(self, asked: dict[str, Any], drop: ToolCallDropped) -> None:
+        """Tell litellm's loggers of a withheld call, without its text."""
+        self.add_standard_logging_guardrail_information_to_request_data(
+            guardrail_json_response={"name": drop.name, "id": drop.id, "reason": drop.reason},
+            request_data=asked,
+            guardrail_status="guardrail_intervened",
+            guardrail_provider="wholecall",
+        )
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
     ) -> AsyncIterator[Any]:
-        """Pass a stream on; one that lost its calls is followed by another."""
-        asked, left = {**request_data}, self._attempts
+        """Pass a stream on; one of Chat Completions that lost its calls is followed by another."""
+        asked = {
+            name: value for name, value in request_data.items() if name != "deployment"
+        }  # the router's choice
+        left = self._attempts
+        if not _is_chat(getattr(asked.get("litellm_logging_obj"), "call_type", "acompletion")):
+            left = 1
         while True:
             left, said = left - 1, _Said()
             hearing = self._heard.get(str(asked.get("litellm_call_id"))) or self._hearing.another()

@@ -1,6 +1,6 @@
 """Coding agents over a provider on this machine: their handling of odd calls, unchanged and through the proxy.
 
-These tests need Node.js, and the packages that `npm ci --ignore-scripts` puts into this folder (1.2 GB);
+These tests need Node.js, and the packages that `npm install --ignore-scripts` puts into this folder (1.2 GB);
 `pytest -m 'node and slow' tests/node` runs them. The agents are configured to make no other requests; under
 `unshare -rn sh -c 'ip link set lo up; exec pytest ...'` they cannot.
 """

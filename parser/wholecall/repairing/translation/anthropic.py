@@ -32,7 +32,7 @@ from wholecall.repairing.translation.asked import (
     Tool,
 )
 from wholecall.repairing.translation.places import Wire, Writing, arguments_of, joined, texts_of
-from wholecall.repairing.translation.reading import Members, Untranslatable
+from wholecall.repairing.translation.reading import Members, Untranslatable, shown
 
 _private = True
 
@@ -71,6 +71,7 @@ PLACES: Final = MappingProxyType(
         "url of a document": "messages[].content[].source.url",
         "parallel": "tool_choice.disable_parallel_tool_use",
         "strict": "tools[].strict",
+        "place of a system message": "messages[].role",
     }
 )
 
@@ -142,7 +143,9 @@ def _content(holder: Members, name: str, readers: dict[str, Callable[[Members], 
         block = Members(one, f"{holder.at(name)}[]", holder.notes)
         kind = block.need("type", str)
         if kind not in readers:
-            raise Untranslatable(block.at("type"), "a block of this type, in this place, has no equal")
+            raise Untranslatable(
+                block.at("type"), f"a block of this type, in this place, has no equal: {shown(kind)}"
+            )
         if (part := readers[kind](block)) is not None:
             parts.append(part)
         block.close(_OF_BLOCKS)
@@ -222,7 +225,7 @@ _BLOCKS: Final[dict[Role, dict[str, Callable[[Members], Any]]]] = {
 def _tool(tool: Members) -> Tool:
     kind = tool.text("type") or "custom"
     if kind != "custom":
-        raise Untranslatable(tool.at("type"), "a tool that Anthropic defines has no equal")
+        raise Untranslatable(tool.at("type"), f"a tool that Anthropic defines has no equal: {shown(kind)}")
     found = Tool(
         tool.need("name", str),
         tool.take("description", str),

@@ -39,7 +39,7 @@ from wholecall.repairing.translation.places import (
     texts_of,
     url_of,
 )
-from wholecall.repairing.translation.reading import Members, Untranslatable
+from wholecall.repairing.translation.reading import Members, Untranslatable, shown
 
 _private = True
 
@@ -172,7 +172,9 @@ def _part(part: Members, kinds: frozenset[str]) -> Medium:
     kind = part.need("type", str)
     inner = part.inner(kind) if kind in ("image_url", "file") else None
     if kind not in kinds or (inner is None and kind not in ("text", "refusal")):
-        raise Untranslatable(part.at("type"), "a part of this type, in this place, has no equal")
+        raise Untranslatable(
+            part.at("type"), f"a part of this type, in this place, has no equal: {shown(kind)}"
+        )
     found: Medium
     if inner is None:
         found = Text(part.text(kind))
@@ -267,7 +269,7 @@ def _form(form: Members | None) -> Form | None:
 
 def write(asked: Asked, out: Writing) -> dict[str, Any]:
     """Return the body of a request; a stream is asked for with its usage."""
-    body: dict[str, Any] = {"model": asked.model, "messages": _messages(asked.said, out)}
+    body: dict[str, Any] = {"model": asked.model, "messages": _messages(_placed(asked.said, out), out)}
     if asked.tools:
         body["tools"] = list(map(_said_tool, asked.tools))
     if asked.choice is not None:
@@ -287,6 +289,26 @@ def write(asked: Asked, out: Writing) -> dict[str, Any]:
         **{name: value for name, value in asked.shared.items() if value is not False},  # `store`
     }
     return body | {name: value for name, value in optional.items() if value is not None}
+
+
+def _placed(said: Iterable[Said], out: Writing) -> list[Said]:
+    """Return the messages with none of the system's but the first: the chat templates of many models refuse others.
+
+    Those in front of the others become one. A later one stays where it is, as words of the user's: moved to the front it
+    would change what an engine has read already.
+    """
+    system: list[Part] = []
+    placed: list[Said] = []
+    for message in said:
+        if message.role != "system":
+            placed.append(message)
+        elif not placed:
+            system += message.parts
+        else:
+            out.leave("place of a system message")
+            before = placed.pop().parts if placed[-1].role == "user" else ()
+            placed.append(Said("user", (*before, *message.parts)))
+    return [Said("system", tuple(system)), *placed] if system else placed
 
 
 def _messages(said: Iterable[Said], out: Writing) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _MOST_NOTES: Final = 64
 _MOST_WHOLE: Final = 2**53
 _MOST_PATH: Final = 128  # characters
+_MOST_WORD: Final = 64  # characters
 _ODD: Final = re.compile(r"[^\w.\[\]-]", re.ASCII)
 _NAMES: Final[dict[Any, str]] = {
     str: "text",
@@ -33,6 +34,8 @@ _NAMES: Final[dict[Any, str]] = {
 class Untranslatable(WholecallError, ValueError):
     """A request that cannot be said in another wire; the message tells the member and the reason, and no content.
 
+    What the request calls by a type that has no equal is named by that type.
+
     Attributes:
         member: the path of the member, such as `tools[].type`.
     """
@@ -40,6 +43,11 @@ class Untranslatable(WholecallError, ValueError):
     def __init__(self, member: str, reason: str) -> None:
         super().__init__(f"{member}: {reason}")
         self.member = member
+
+
+def shown(word: str) -> str:
+    """Return a word of the client's as messages show it: anything but plain letters becomes a question mark."""
+    return _ODD.sub("?", word)[:_MOST_WORD]
 
 
 class Notes:

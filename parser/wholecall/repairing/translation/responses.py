@@ -39,7 +39,7 @@ from wholecall.repairing.translation.places import (
     texts_of,
     url_of,
 )
-from wholecall.repairing.translation.reading import Members, Untranslatable
+from wholecall.repairing.translation.reading import Members, Untranslatable, shown
 
 _private = True
 
@@ -166,7 +166,7 @@ def _item(item: Members) -> Said | None:
     elif kind == "reasoning":
         return _reasoning(item)
     else:
-        raise Untranslatable(item.at("type"), "an item of this type has no equal")
+        raise Untranslatable(item.at("type"), f"an item of this type has no equal: {shown(kind)}")
     item.any("id")
     item.close(_OF_ITEMS, {"namespace": "has no equal"})
     return said
@@ -199,7 +199,9 @@ def _content(item: Members, name: str, kinds: frozenset[str]) -> list[Medium]:
 def _part(part: Members, kinds: frozenset[str]) -> Medium:
     kind = part.need("type", str)
     if kind not in kinds:
-        raise Untranslatable(part.at("type"), "a part of this type, in this place, has no equal")
+        raise Untranslatable(
+            part.at("type"), f"a part of this type, in this place, has no equal: {shown(kind)}"
+        )
     found: Medium
     if kind in _TEXTS:
         found = Text(part.text(_TEXTS[kind]))
@@ -215,7 +217,7 @@ def _part(part: Members, kinds: frozenset[str]) -> Medium:
 def _tool(tool: Members) -> Tool:
     kind = tool.need("type", str)
     if kind not in ("function", "custom"):
-        raise Untranslatable(tool.at("type"), "a tool that OpenAI defines has no equal")
+        raise Untranslatable(tool.at("type"), f"a tool that OpenAI defines has no equal: {shown(kind)}")
     found = Tool(
         tool.need("name", str),
         tool.take("description", str),
