@@ -133,7 +133,6 @@ def solve_marked(
     record: MarkedRecord,
     read: Callable[[str], Verdict[Any]],
     *,
-    known: Callable[[str], bool] | None = None,
     listed: Sequence[tuple[str | None, str]] = (),
     facts: Sequence[Fact] = (),
 ) -> Solution:
@@ -142,7 +141,6 @@ def solve_marked(
     Args:
         record: the pieces, in the order of the stream.
         read: returns the verdict on a text, as if its call had ended well.
-        known: whether there is a tool of a name.
         listed: names and texts of the calls that the wire lists at the end.
         facts: the calls that were emitted already; readings that contradict them do not count.
     """
@@ -155,7 +153,7 @@ def solve_marked(
     readings = [reading for reading in readings if holds(reading, facts, values)]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
-    return agreed(same or readings, values, known=known)._replace(is_listed=bool(meant and same))
+    return agreed(same or readings, values)._replace(is_listed=bool(meant and same))
 
 
 def _readings(record: MarkedRecord, values: Values) -> list[Reading]:
@@ -183,12 +181,11 @@ def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
             return
         keyed += strangers
     yield from (numbers for numbers in keyed if numbers is not None)
-    rules = BLOCK_RULES if form.has_slots else RULES
     n_ends = len(record.marks) - len(record.marks.rstrip(END))
     tails = {0, n_ends if _follow_all(record, n_ends) else 0}
     for heads, n_after in product(_heads(record.marks) if form.has_heads else {0}, tails):
         body = record.part(heads, len(record.marks) - n_after)
-        for numbers in chain.from_iterable(_assigned(body, rule, heads) for rule in rules):
+        for numbers in chain.from_iterable(_assigned(body, rule, heads) for rule in RULES):
             if n_after in (0, heads or max(numbers) + 1):
                 yield [*range(heads), *numbers, *range(n_after)]
 
@@ -284,19 +281,10 @@ def _at_starts(body: MarkedRecord) -> Iterable[bool]:
     return (mark == START for mark in body.marks)
 
 
-def _at_pairs(body: MarkedRecord) -> Iterable[bool]:
-    n = accumulate(mark == START for mark in body.marks)
-    return (mark == START and n % 2 == 1 for mark, n in zip(body.marks, n, strict=True))
-
-
 def _at_bare_texts(body: MarkedRecord) -> Iterable[bool]:
     return (
         mark == TEXT and before != START for before, mark in zip(" " + body.marks, body.marks, strict=False)
     )
-
-
-def _at_ends(body: MarkedRecord) -> Iterable[bool]:
-    return (mark == END for mark in body.marks)
 
 
 def _after_ends(body: MarkedRecord) -> Iterable[bool]:
@@ -304,21 +292,18 @@ def _after_ends(body: MarkedRecord) -> Iterable[bool]:
 
 
 def _after_pairs_of_ends(body: MarkedRecord) -> Iterable[bool]:
-    n = accumulate(mark == END for mark in " " + body.marks[:-1])
-    return (mark == END and n % 2 == 0 for mark, n in zip(" " + body.marks[:-1], n, strict=True))
+    n = accumulate(mark == END for mark in body.marks)
+    ends = (mark == END and n % 2 == 0 for mark, n in zip(body.marks, n, strict=True))
+    return (False, *ends)[:-1]
 
 
-def _at_other(kind: str, label: Callable[[Piece], Any]) -> Rule:
-    """Return the rule by which a new label on a mark of this kind begins a call."""
-
-    def opens(body: MarkedRecord) -> Iterator[bool]:
-        last = None
-        for piece, mark in zip(body.pieces, body.marks, strict=True):
-            here = (label(piece), piece.name)
-            yield mark == kind and last not in (None, here)
-            last = here if mark == kind else last
-
-    return opens
+def _at_other_ids(body: MarkedRecord) -> Iterator[bool]:
+    """Begin a call with a start that has another id."""
+    last = None
+    for piece, mark in zip(body.pieces, body.marks, strict=True):
+        here = piece.id if mark == START else last
+        yield last not in (None, here)
+        last = here
 
 
 def _by_text(way: Way) -> Rule:
@@ -349,16 +334,12 @@ def _by_text(way: Way) -> Rule:
 
 RULES: tuple[Rule, ...] = (
     _at_starts,
-    _at_pairs,
+    _at_other_ids,
     _at_bare_texts,
-    _at_ends,
     _after_ends,
     _after_pairs_of_ends,
-    _at_other(START, _id_of),
-    _at_other(TEXT, _id_of),
     *map(_by_text, WAYS),
 )
-BLOCK_RULES: tuple[Rule, ...] = (*RULES, _at_other(START, _index_of), _at_other(TEXT, _index_of))
 
 
 # The cost of an assignment.
