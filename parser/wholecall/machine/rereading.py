@@ -131,7 +131,6 @@ def _record(choice: Choice, delta: Reread) -> Record:
         )
         record.shown.append(call)
     record.restated.extend(delta.listed)
-    record.n_reasoned = len(record.pieces)
     record.n_evidenced = len(record.pieces) if delta.chunked else 0
     return record
 
