@@ -56,7 +56,7 @@ def reread_blocks(choice: Choice, ended: Ended) -> None:
     """Give the calls of a choice the meaning of all of their pieces, if some would be lost because of their labels."""
     record, choice.slots.record = choice.slots.record, None
     open_calls = [call for call in choice.calls if not call.is_over]
-    is_lost = any(call.orphan or call.lacks_text or call.refusal for call in open_calls)
+    is_lost = any(call.lacks_text for call in open_calls)
     if record is None or ended != "clean" or not is_lost or not _is_readable(choice, record.pieces):
         return
     meant = _meant_by_blocks(choice, record)
@@ -97,9 +97,8 @@ def _meant_by_blocks(choice: Choice, record: Record) -> list[Meant]:
     """Return the calls that the pieces of blocks mean; none if one of them is not sure."""
     has_ends = bool(record.n_evidenced)
     solution = _solved(choice, record, marked.BLOCKS, has_ends=has_ends, facts=facts_of(record))
-    if solution.cost > _MOST_OF_BLOCKS or not all(solution.sure):
-        return []
-    return [Meant(call, None, True) for call in solution.calls]
+    is_credible = solution.cost <= _MOST_OF_BLOCKS and all(solution.sure)
+    return [Meant(call, None, True) for call in solution.calls] if is_credible else []
 
 
 def _is_readable(choice: Choice, pieces: Iterable[Marked | Piece]) -> bool:
@@ -151,12 +150,10 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     has_ends = delta.chunked or bool(delta.listed)
     form = marked.CHUNKS if delta.chunked else marked.EVENTS
     solution = _solved(choice, record, form, has_ends=has_ends, listed=delta.listed)
-    if solution.cost > solve.MOST:
-        return []
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]
     if solution.is_listed:
         return [one._replace(whole=whole) for one, whole in zip(meant, delta.listed, strict=True)]
-    if not delta.listed:
+    if not (meant and delta.listed):
         return meant
     sure = [one.read for one in meant if one.is_sure]
     corrected = restated(record, meant)  # an empty text that disagrees proves nothing

@@ -150,7 +150,7 @@ def solve_marked(
     once = record.part(0, half)
     if not odd and once == record.part(half, 2 * half):
         readings += [r._replace(cost=r.cost + NEAR) for r in _readings(once, values)]
-    readings = [reading for reading in readings if holds(reading, facts, values)]
+    readings = [one for one in readings if one.cost <= MOST and holds(one, facts, values)]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
     return agreed(same or readings, values)._replace(is_listed=bool(meant and same))
@@ -246,19 +246,7 @@ def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
                 for piece, mark in pieces
             ]
         )
-    return [numbers for numbers in found if _may_take_turns(record.marks, numbers)]
-
-
-def _may_take_turns(marks: str, numbers: Assignment) -> bool:
-    """Return whether each call without text ends before all later calls with text: it has fewer pieces."""
-    ends = {number: at for at, (mark, number) in enumerate(zip(marks, numbers, strict=True)) if mark == END}
-    texts = {number for mark, number in zip(marks, numbers, strict=True) if mark == TEXT}
-    return all(
-        ends[number] < ends[later]
-        for number in ends.keys() - texts
-        for later in ends.keys() & texts
-        if number < later
-    )
+    return found
 
 
 def _assigned(body: MarkedRecord, rule: Rule, heads: int) -> Iterator[Assignment]:
@@ -427,13 +415,10 @@ def _cost_of_starts(calls: list[_Call], label: Callable[[Piece], Any]) -> float:
     """Return the cost of a label of starts: one for each call, none, the same for all, or one for each start."""
     labels = [{label(piece) for piece in call.all(START)} for call in calls]
     known = set().union(*labels)
-    if any(len(own) > 1 for own in labels):
-        n_starts = sum(call.marks.count(START) for call in calls)
-        is_each = label is _index_of and len(known) == n_starts and None not in known
-        return 0 if is_each else ODD
     if known == {None}:
         return IDS["none"]
-    if len(known) == len(calls) and None not in known:
+    is_own = None not in known and sum(map(len, labels)) == len(known)
+    if is_own and (label is _index_of or len(known) == len(calls)):
         return IDS["own"]
     return IDS["one"] if len(known) == 1 else ODD
 
@@ -441,8 +426,8 @@ def _cost_of_starts(calls: list[_Call], label: Callable[[Piece], Any]) -> float:
 def _cost_of_labels(calls: list[_Call], form: Form) -> float:
     """Return the cost of the labels of texts and ends."""
     starts = set().union(*(call.labels(START, form) for call in calls))
+    found = [_habits(call, starts, form) for call in calls]
     strange = [call.labels(TEXT, form) or call.labels(END, form) - starts for call in calls]
-    found = [(_block_habits if form.has_slots else _label_habits)(call, starts, form) for call in calls]
     if sum(map(len, strange)) != len(set().union(*strange)):
         found = [here - {"strange"} for here in found]
     return min(
@@ -450,31 +435,14 @@ def _cost_of_labels(calls: list[_Call], form: Form) -> float:
     )
 
 
-def _label_habits(call: _Call, starts: set[Any], form: Form) -> set[str]:
+def _habits(call: _Call, starts: set[Any], form: Form) -> set[str]:
+    """Return the habits of a call's labels; an index that is strange to a call may be that of the next one."""
     own, texts, ends = (call.labels(kind, form) for kind in (START, TEXT, END))
-    here: set[str] = set()
-    if texts | ends <= own:
-        here.add("own")
-    if texts | ends <= own | {None}:
-        here.add("none")
-    if len(texts) < 2 and not texts & {*starts, None} and len(ends - own) < 2:
-        strangers = ends - own
-        if (strangers <= texts or not texts) and None not in strangers and not strangers & starts:
-            here.add("strange")
-    return here
-
-
-def _block_habits(call: _Call, _: set[Any], form: Form) -> set[str]:
-    """Return the habits of a block's labels; an index that is strange to a call may be that of the next one."""
-    own, texts, ends = (call.labels(kind, form) for kind in (START, TEXT, END))
-    here: set[str] = set()
-    if texts | ends <= own:
-        here.add("own")
-    if texts <= {None} and ends <= own | {None}:
-        here.add("none")
-    if texts <= {0} and ends <= own:
-        here.add("zero")
-    labels = texts or ends
-    if len(texts) < 2 and not texts & {*own, None} and (ends <= own or (ends <= labels and len(labels) < 2)):
-        here.add("strange")
-    return here
+    strange = texts | ends - own
+    may_be = {
+        "own": strange <= own,
+        "none": strange <= own | {None},
+        "zero": texts <= {0} and ends <= own,
+        "strange": len(strange) < 2 and not strange & {None, *(own if form.has_slots else starts)},
+    }
+    return {habit for habit, is_so in may_be.items() if is_so}
