@@ -46,6 +46,9 @@ MODULES = {
     "blocks": "wholecall.machine.blocks",
     "evidence": "wholecall.machine.evidence",
     "matching": "wholecall.machine.matching",
+    "rereading": "wholecall.machine.rereading",
+    "marked": "wholecall.machine.readings.marked",
+    "sameness": "wholecall.machine.sameness",
 }
 _TESTS = {  # how the names of their files begin, where they go by another name
     "ladder": ["arguments"],
@@ -54,6 +57,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "claims": ["claims", "slots", "routes"],
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
+    "rereading": ["rereading", "blocks"],
     "two_forms": ["two_forms", "verdicts_written"],
 }
 _HERE = Path(__file__).parent

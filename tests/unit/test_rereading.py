@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.support.bound import Got, assembled, lost, orphan
+from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.calls.output.events import Event
 from wholecall.calls.tools.tool import Tools
 from wholecall.deltas import (
     HYDRATION,
+    CallClosed,
     CallSeen,
     CallWhole,
     Delta,
@@ -48,6 +51,42 @@ def events(*deltas: Delta, tools: Tools[Any] | None = None) -> list[Event]:
 def came(*deltas: Delta) -> list[tuple[str, str]]:
     """Return the name and the text of each call that is emitted."""
     return [(event.name, event.raw_arguments) for event in events(*deltas) if isinstance(event, ToolCall)]
+
+
+# Two calls of two ids, whose texts have no label: nothing shows yet whose they are.
+UNLABELLED: list[Delta] = [
+    CallSeen(0, 0, None, "c", "f", extra={"sign": 1}, begins=True),
+    CallSeen(0, 1, None, "d", "g", extra={"sign": 2}, begins=True),
+    Slot(0, None, None, A),
+    Slot(0, None, None, B),
+]
+SILENT: list[Delta] = [CallSeen(0, n, None, None, name, begins=True) for n, name in enumerate("fg")]
+HOLE = WireFault("undecodable_frame", "lost", hole=True)
+END = Marked("E", None, None, None)
+
+
+def start(slot: int, id: str | None, name: str | None) -> Marked:
+    """Return the start of a call, shown in a slot."""
+    return Marked("S", slot, id, name)
+
+
+def text(what: str, id: str | None = None, n: int = 1) -> Marked:
+    """Return a piece of text, or `n` that were joined."""
+    return Marked("T", None, id, None, what, n)
+
+
+def listed(what: str, name: str, id: str | None = "c") -> CallWhole:
+    """Return a call that a final message lists."""
+    return CallWhole(0, None, None, id, name, what, HYDRATION)
+
+
+def got(*deltas: Delta, limits: Limits | None = None) -> list[Got]:
+    """Return all calls, with the flags of each, or why it was dropped."""
+    return assembled(TurnOpened("r"), *deltas, *ENDING, limits=limits)[0]
+
+
+ROW = (start(0, "c", "f"), text(A), END, start(1, "d", "g"), text(B), END)
+CALLS_OF_ROW = [Got("c", "f", A, "bound_by_order"), Got("d", "g", B, "bound_by_order")]
 
 
 def test_calls_get_what_their_pieces_mean() -> None:
@@ -103,3 +142,111 @@ def test_what_waited_is_told_where_nothing_is_read() -> None:
 
     assert [("f", A)] == came(Reread(0, (), (listed,)))
     assert [] == came(Reread(0, (Marked("E", None, None, None),)))
+
+
+def test_each_call_is_given_to_the_call_that_showed_it() -> None:
+    """Calls keep their order, ids and further fields, and nothing that was shown is left over."""
+    told = [event for event in events(*UNLABELLED, Reread(0, ROW)) if isinstance(event, ToolCall)]
+
+    assert CALLS_OF_ROW == got(*UNLABELLED, Reread(0, ROW))
+    assert [(0, {"sign": 1}), (1, {"sign": 2})] == [(event.index, event.extra) for event in told]
+    assert [lost("c", "f", ""), lost("d", "g", ""), orphan(A), orphan(B)] == got(*UNLABELLED)
+
+
+def test_calls_that_were_not_shown_are_told_too() -> None:
+    """A second call under a slot and an id is a call of its own, even if its text has a slip."""
+    shown: list[Delta] = [CallSeen(0, 0, None, "c", "f", begins=True), Slot(0, None, "c", A)]
+    slip = '{"b":2,}'
+    pieces = (start(0, "c", "f"), text(A, "c"), END, start(0, "c", "g"), text(slip, "c"), END)
+
+    assert [("c", A), ("c#2", slip)] == [(call.id, call.text) for call in got(*shown, Reread(0, pieces))]
+
+
+@together(
+    ("shown", "pieces", "names"),
+    [
+        (SILENT, (start(0, None, "f"), start(1, None, "g")), []),
+        (SILENT, (start(0, None, "f"), END, start(1, None, "g"), END), ["f", "g"]),
+        (SILENT, (start(0, None, "f"), END, start(1, None, "g")), ["f"]),
+    ],
+)
+def test_only_an_end_shows_that_a_call_has_no_arguments(
+    shown: list[Delta], pieces: tuple[Marked, ...], names: list[str]
+) -> None:
+    """Without ends, and without a list, the text of a call may still have been to come."""
+    assert [(name, "") for name in names] == came(*shown, Reread(0, pieces))
+
+
+def test_chunks_and_lists_show_that_calls_have_no_arguments() -> None:
+    """Chunks have no ends, and a call that a list has without text has none."""
+    heads = start(0, None, "f"), start(1, None, "g")
+    empty = listed("", "f", None), listed("", "g", None)
+
+    assert [("f", ""), ("g", "")] == came(*SILENT, Reread(0, heads, (), True))
+    assert [("f", ""), ("g", "")] == came(*SILENT, Reread(0, heads, empty))
+
+
+def test_a_list_decides_between_orders() -> None:
+    """Of two orders that gave different calls the one with the calls of the list is meant."""
+    crossed = (*HEADS, IN_A_ROW[1], IN_A_ROW[3])
+    one, other = (listed(A, "f"), listed(B, "g")), (listed(B, "f"), listed(A, "g"))
+
+    assert [("f", A), ("g", B)] == came(*SHOWN, Reread(0, crossed, one))
+    assert [("f", B), ("g", A)] == came(*SHOWN, Reread(0, crossed, other))
+
+
+def test_a_list_corrects_texts() -> None:
+    """A text of the list outranks the pieces of its call; an empty one leaves them in force."""
+    one = listed(A, "f", "c")
+    other = '{"c":3}'
+
+    assert CALLS_OF_ROW == got(*UNLABELLED, Reread(0, ROW, (one, listed("", "g", "d"))))
+    assert [CALLS_OF_ROW[0], Got("d", "g", other, "bound_by_order done_mismatch")] == got(
+        *UNLABELLED, Reread(0, ROW, (one, listed(other, "g", "d")))
+    )
+    assert CALLS_OF_ROW == got(*UNLABELLED, Reread(0, ROW, (listed(B, "g", "d"), one)))
+
+
+@together(
+    ("before", "pieces"),
+    [
+        ([HOLE], IN_A_ROW),
+        ([], ()),
+        ([], (start(0, "\ufffd", "f"), *IN_A_ROW[1:])),
+    ],
+)
+def test_a_list_is_told_as_any_other_where_nothing_is_read(
+    before: list[Delta], pieces: tuple[Marked, ...]
+) -> None:
+    """After a loss, without pieces and with a replaced label the list alone decides; what was shown stays."""
+    both = listed(A, "f"), listed(B, "g")
+    told = [Got("c", "f", A), Got("c#2", "g", B, "duplicate_id"), orphan(A), orphan(B)]
+
+    assert told == got(*SHOWN, *before, Reread(0, pieces, both))
+
+
+@together(
+    ("odd", "limits"),
+    [
+        ([CallClosed(0, 0, None, final=True)], None),
+        ([CallClosed(0, 0, None, truncated=True)], None),
+        ([CallSeen(0, 0, None, None, None, "server")], None),
+        ([Slot(0, 0, None, "x" * 99)], Limits(max_arguments_bytes=50, max_raw_bytes=0)),
+    ],
+)
+def test_calls_that_more_than_labels_speaks_against(odd: list[Delta], limits: Limits | None) -> None:
+    """Calls that ended, that the wire cut, that it executes, or that exceed a limit keep what was shown."""
+    told = got(*UNLABELLED[:2], *odd, Reread(0, ROW), limits=limits)
+
+    assert [("c", ""), ("d", "")] == [(call.id, call.text) for call in told if call.name]
+
+
+def test_snapshots_in_pieces_are_not_believed() -> None:
+    """Where labels are odd a snapshot that came in several pieces may have the text of another call."""
+    shown = UNLABELLED[:2]
+
+    def pieces(n: int) -> tuple[Marked, ...]:
+        return start(0, "c", "f"), text('{"a":'), text(A, n=n), END, start(1, "d", "g"), text(B), text(B), END
+
+    assert [("f", A), ("g", B)] == came(*shown, Reread(0, pieces(1)))
+    assert [] == came(*shown, Reread(0, pieces(2)))

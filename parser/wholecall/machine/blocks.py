@@ -89,7 +89,7 @@ def _begin(choice: Choice, without: Call | None = None) -> None:
     calls = [call for call in choice.calls if not (call is without or call.orphan)]
     beside = [call for call in calls if call.beside]
     has_no_order = len(beside) > 1 and any(call.parts or call.closed for call in beside)
-    if has_no_order or choice.slots.round or choice.step or not all(map(_is_block, calls)):
+    if has_no_order or choice.step or not all(map(_is_block, calls)):
         spoil(choice)
     for call in calls:
         _put_together(choice, call)

@@ -95,6 +95,7 @@ def at_slot(choice: Choice, index: Index | None) -> list[Call]:
 def begin_again(choice: Choice) -> None:
     """Note that the message starts again from its beginning: open calls were cut, and slots are assigned again."""
     choice.slots.round += 1
+    choice.slots.record, choice.slots.may_reread = None, False
     choice.slots.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
     choice.slots.at.clear()
     for call in choice.slots.opened:

@@ -42,9 +42,8 @@ _MOST_OF_BLOCKS = 2.5  # two habits: what is odder stays as it was shown
 def reread(choice: Choice, delta: Reread) -> bool:
     """Give the calls of a choice the meaning of all of their pieces; return False if they cannot be read so."""
     choice.slots.record = None
-    if not (delta.pieces and choice.calls) or choice.lost_text or not all(map(_is_open, choice.calls)):
-        return False
-    if _has_replaced_label(delta.pieces):
+    is_told = any(call.is_over for call in choice.calls)
+    if not (delta.pieces and choice.calls) or is_told or not _is_readable(choice, delta.pieces):
         return False
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
@@ -56,11 +55,12 @@ def reread(choice: Choice, delta: Reread) -> bool:
 def reread_blocks(choice: Choice, ended: Ended) -> None:
     """Give the calls of a choice the meaning of all of their pieces, if some would be lost because of their labels."""
     record, choice.slots.record = choice.slots.record, None
-    if record is None or ended != "clean" or not _is_lost_by_labels(choice):
+    open_calls = [call for call in choice.calls if not call.is_over]
+    is_lost = any(call.lacks_text for call in open_calls)
+    if record is None or ended != "clean" or not is_lost or not _is_readable(choice, record.pieces):
         return
-    meant = [] if _has_replaced_label(record.pieces) else _meant_by_blocks(choice, record)
+    meant = _meant_by_blocks(choice, record)
     if meant:
-        open_calls = [call for call in choice.calls if not call.is_over]
         for call in open_calls:
             choice.reopen(call)  # its end is that of the pieces
         _give(choice, record, meant, open_calls)
@@ -88,44 +88,30 @@ def _solved(
     """Return the meaning of a record; `has_ends`: something shows that calls without text have ended."""
     marks = "".join(piece.mark for piece in record.pieces)
     read = partial(_read, has_ends=has_ends or marked.END in marks, choice=choice)
-    known = None if choice.options.tools is None else choice.options.tools.__contains__
     texts = [(whole.name, whole.text) for whole in listed]
     pieces = marked.MarkedRecord(record.pieces, marks, form)
-    return marked.solve_marked(pieces, read, known=known, listed=texts, facts=facts)
+    return marked.solve_marked(pieces, read, listed=texts, facts=facts)
 
 
 def _meant_by_blocks(choice: Choice, record: Record) -> list[Meant]:
     """Return the calls that the pieces of blocks mean; none if one of them is not sure."""
-    has_ends = record.n_evidenced > 0
+    has_ends = bool(record.n_evidenced)
     solution = _solved(choice, record, marked.BLOCKS, has_ends=has_ends, facts=facts_of(record))
-    if solution.cost > _MOST_OF_BLOCKS or not all(solution.sure):
-        return []
-    return [Meant(call, None, True) for call in solution.calls]
+    is_credible = solution.cost <= _MOST_OF_BLOCKS and all(solution.sure)
+    return [Meant(call, None, True) for call in solution.calls] if is_credible else []
 
 
-def _has_replaced_label(pieces: Iterable[Marked | Piece]) -> bool:
-    """Return whether a label is not the one that was sent, because bytes of it were replaced."""
-    return any("\ufffd" in f"{piece.id}{piece.name}" for piece in pieces)
-
-
-def _is_lost_by_labels(choice: Choice) -> bool:
-    """Return whether a call would be dropped, and nothing but labels speaks against the calls of the choice."""
-    calls = choice.calls
-    if choice.lost_text or choice.slots.round or not all(map(_may_be_read, calls)):
+def _is_readable(choice: Choice, pieces: Iterable[Marked | Piece]) -> bool:
+    """Return whether the pieces are all that came, as they were sent, and nothing but labels speaks against a call."""
+    if choice.lost_text or any("\ufffd" in f"{piece.id}{piece.name}" for piece in pieces):
         return False
-    return any(call.orphan or call.lacks_text or call.refusal for call in calls if not call.is_over)
+    return all(map(_may_be_read, choice.calls))
 
 
 def _may_be_read(call: Call) -> bool:
-    if call.is_over:
-        return call.dropped is None and call.kind == "function"
-    return _is_open(call)
-
-
-def _is_open(call: Call) -> bool:
-    """Return whether a call may be read again: it is the client's, and only its labels speak against it."""
-    is_ours = call.kind == "function" and not (call.is_over or call.full or call.cut)
-    return is_ours and call.refusal in (None, "ambiguous")
+    """Return whether a call is the client's, and only its labels speak against it."""
+    is_whole = call.dropped is None and not (call.full or call.cut)
+    return call.kind == "function" and is_whole and call.refusal in (None, "ambiguous")
 
 
 def _record(choice: Choice, delta: Reread) -> Record:
@@ -144,7 +130,6 @@ def _record(choice: Choice, delta: Reread) -> Record:
         )
         record.shown.append(call)
     record.restated.extend(delta.listed)
-    record.n_reasoned = len(record.pieces)
     record.n_evidenced = len(record.pieces) if delta.chunked else 0
     return record
 
@@ -165,12 +150,10 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     has_ends = delta.chunked or bool(delta.listed)
     form = marked.CHUNKS if delta.chunked else marked.EVENTS
     solution = _solved(choice, record, form, has_ends=has_ends, listed=delta.listed)
-    if solution.cost > solve.MOST:
-        return []
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]
     if solution.is_listed:
         return [one._replace(whole=whole) for one, whole in zip(meant, delta.listed, strict=True)]
-    if not delta.listed:
+    if not (meant and delta.listed):
         return meant
     sure = [one.read for one in meant if one.is_sure]
     corrected = restated(record, meant)  # an empty text that disagrees proves nothing

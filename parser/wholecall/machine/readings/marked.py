@@ -133,7 +133,6 @@ def solve_marked(
     record: MarkedRecord,
     read: Callable[[str], Verdict[Any]],
     *,
-    known: Callable[[str], bool] | None = None,
     listed: Sequence[tuple[str | None, str]] = (),
     facts: Sequence[Fact] = (),
 ) -> Solution:
@@ -142,7 +141,6 @@ def solve_marked(
     Args:
         record: the pieces, in the order of the stream.
         read: returns the verdict on a text, as if its call had ended well.
-        known: whether there is a tool of a name.
         listed: names and texts of the calls that the wire lists at the end.
         facts: the calls that were emitted already; readings that contradict them do not count.
     """
@@ -152,10 +150,10 @@ def solve_marked(
     once = record.part(0, half)
     if not odd and once == record.part(half, 2 * half):
         readings += [r._replace(cost=r.cost + NEAR) for r in _readings(once, values)]
-    readings = [reading for reading in readings if holds(reading, facts, values)]
+    readings = [one for one in readings if one.cost <= MOST and holds(one, facts, values)]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
-    return agreed(same or readings, values, known=known)._replace(is_listed=bool(meant and same))
+    return agreed(same or readings, values)._replace(is_listed=bool(meant and same))
 
 
 def _readings(record: MarkedRecord, values: Values) -> list[Reading]:
@@ -183,12 +181,11 @@ def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
             return
         keyed += strangers
     yield from (numbers for numbers in keyed if numbers is not None)
-    rules = BLOCK_RULES if form.has_slots else RULES
     n_ends = len(record.marks) - len(record.marks.rstrip(END))
     tails = {0, n_ends if _follow_all(record, n_ends) else 0}
     for heads, n_after in product(_heads(record.marks) if form.has_heads else {0}, tails):
         body = record.part(heads, len(record.marks) - n_after)
-        for numbers in chain.from_iterable(_assigned(body, rule, heads) for rule in rules):
+        for numbers in chain.from_iterable(_assigned(body, rule, heads) for rule in RULES):
             if n_after in (0, heads or max(numbers) + 1):
                 yield [*range(heads), *numbers, *range(n_after)]
 
@@ -249,19 +246,7 @@ def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
                 for piece, mark in pieces
             ]
         )
-    return [numbers for numbers in found if _may_take_turns(record.marks, numbers)]
-
-
-def _may_take_turns(marks: str, numbers: Assignment) -> bool:
-    """Return whether each call without text ends before all later calls with text: it has fewer pieces."""
-    ends = {number: at for at, (mark, number) in enumerate(zip(marks, numbers, strict=True)) if mark == END}
-    texts = {number for mark, number in zip(marks, numbers, strict=True) if mark == TEXT}
-    return all(
-        ends[number] < ends[later]
-        for number in ends.keys() - texts
-        for later in ends.keys() & texts
-        if number < later
-    )
+    return found
 
 
 def _assigned(body: MarkedRecord, rule: Rule, heads: int) -> Iterator[Assignment]:
@@ -284,19 +269,10 @@ def _at_starts(body: MarkedRecord) -> Iterable[bool]:
     return (mark == START for mark in body.marks)
 
 
-def _at_pairs(body: MarkedRecord) -> Iterable[bool]:
-    n = accumulate(mark == START for mark in body.marks)
-    return (mark == START and n % 2 == 1 for mark, n in zip(body.marks, n, strict=True))
-
-
 def _at_bare_texts(body: MarkedRecord) -> Iterable[bool]:
     return (
         mark == TEXT and before != START for before, mark in zip(" " + body.marks, body.marks, strict=False)
     )
-
-
-def _at_ends(body: MarkedRecord) -> Iterable[bool]:
-    return (mark == END for mark in body.marks)
 
 
 def _after_ends(body: MarkedRecord) -> Iterable[bool]:
@@ -304,21 +280,18 @@ def _after_ends(body: MarkedRecord) -> Iterable[bool]:
 
 
 def _after_pairs_of_ends(body: MarkedRecord) -> Iterable[bool]:
-    n = accumulate(mark == END for mark in " " + body.marks[:-1])
-    return (mark == END and n % 2 == 0 for mark, n in zip(" " + body.marks[:-1], n, strict=True))
+    n = accumulate(mark == END for mark in body.marks)
+    ends = (mark == END and n % 2 == 0 for mark, n in zip(body.marks, n, strict=True))
+    return (False, *ends)[:-1]
 
 
-def _at_other(kind: str, label: Callable[[Piece], Any]) -> Rule:
-    """Return the rule by which a new label on a mark of this kind begins a call."""
-
-    def opens(body: MarkedRecord) -> Iterator[bool]:
-        last = None
-        for piece, mark in zip(body.pieces, body.marks, strict=True):
-            here = (label(piece), piece.name)
-            yield mark == kind and last not in (None, here)
-            last = here if mark == kind else last
-
-    return opens
+def _at_other_ids(body: MarkedRecord) -> Iterator[bool]:
+    """Begin a call with a start that has another id."""
+    last = None
+    for piece, mark in zip(body.pieces, body.marks, strict=True):
+        here = piece.id if mark == START else last
+        yield last not in (None, here)
+        last = here
 
 
 def _by_text(way: Way) -> Rule:
@@ -349,16 +322,12 @@ def _by_text(way: Way) -> Rule:
 
 RULES: tuple[Rule, ...] = (
     _at_starts,
-    _at_pairs,
+    _at_other_ids,
     _at_bare_texts,
-    _at_ends,
     _after_ends,
     _after_pairs_of_ends,
-    _at_other(START, _id_of),
-    _at_other(TEXT, _id_of),
     *map(_by_text, WAYS),
 )
-BLOCK_RULES: tuple[Rule, ...] = (*RULES, _at_other(START, _index_of), _at_other(TEXT, _index_of))
 
 
 # The cost of an assignment.
@@ -446,13 +415,10 @@ def _cost_of_starts(calls: list[_Call], label: Callable[[Piece], Any]) -> float:
     """Return the cost of a label of starts: one for each call, none, the same for all, or one for each start."""
     labels = [{label(piece) for piece in call.all(START)} for call in calls]
     known = set().union(*labels)
-    if any(len(own) > 1 for own in labels):
-        n_starts = sum(call.marks.count(START) for call in calls)
-        is_each = label is _index_of and len(known) == n_starts and None not in known
-        return 0 if is_each else ODD
     if known == {None}:
         return IDS["none"]
-    if len(known) == len(calls) and None not in known:
+    is_own = None not in known and sum(map(len, labels)) == len(known)
+    if is_own and (label is _index_of or len(known) == len(calls)):
         return IDS["own"]
     return IDS["one"] if len(known) == 1 else ODD
 
@@ -460,8 +426,8 @@ def _cost_of_starts(calls: list[_Call], label: Callable[[Piece], Any]) -> float:
 def _cost_of_labels(calls: list[_Call], form: Form) -> float:
     """Return the cost of the labels of texts and ends."""
     starts = set().union(*(call.labels(START, form) for call in calls))
+    found = [_habits(call, starts, form) for call in calls]
     strange = [call.labels(TEXT, form) or call.labels(END, form) - starts for call in calls]
-    found = [(_block_habits if form.has_slots else _label_habits)(call, starts, form) for call in calls]
     if sum(map(len, strange)) != len(set().union(*strange)):
         found = [here - {"strange"} for here in found]
     return min(
@@ -469,31 +435,14 @@ def _cost_of_labels(calls: list[_Call], form: Form) -> float:
     )
 
 
-def _label_habits(call: _Call, starts: set[Any], form: Form) -> set[str]:
+def _habits(call: _Call, starts: set[Any], form: Form) -> set[str]:
+    """Return the habits of a call's labels; an index that is strange to a call may be that of the next one."""
     own, texts, ends = (call.labels(kind, form) for kind in (START, TEXT, END))
-    here: set[str] = set()
-    if texts | ends <= own:
-        here.add("own")
-    if texts | ends <= own | {None}:
-        here.add("none")
-    if len(texts) < 2 and not texts & {*starts, None} and len(ends - own) < 2:
-        strangers = ends - own
-        if (strangers <= texts or not texts) and None not in strangers and not strangers & starts:
-            here.add("strange")
-    return here
-
-
-def _block_habits(call: _Call, _: set[Any], form: Form) -> set[str]:
-    """Return the habits of a block's labels; an index that is strange to a call may be that of the next one."""
-    own, texts, ends = (call.labels(kind, form) for kind in (START, TEXT, END))
-    here: set[str] = set()
-    if texts | ends <= own:
-        here.add("own")
-    if texts <= {None} and ends <= own | {None}:
-        here.add("none")
-    if texts <= {0} and ends <= own:
-        here.add("zero")
-    labels = texts or ends
-    if len(texts) < 2 and not texts & {*own, None} and (ends <= own or (ends <= labels and len(labels) < 2)):
-        here.add("strange")
-    return here
+    strange = texts | ends - own
+    may_be = {
+        "own": strange <= own,
+        "none": strange <= own | {None},
+        "zero": texts <= {0} and ends <= own,
+        "strange": len(strange) < 2 and not strange & {None, *(own if form.has_slots else starts)},
+    }
+    return {habit for habit, is_so in may_be.items() if is_so}
