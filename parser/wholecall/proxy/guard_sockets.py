@@ -1,0 +1,81 @@
+"""Uvicorn's protocol for WebSockets with bounds, and with ends that keep their meaning.
+
+Theory of operation. The protocol gets a connection with the head of the handshake. A head that it cannot read (too many
+headers, or too long a line) is answered at once: nothing else would end the connection. A server that stops leaves
+open WebSockets to the application, which gives them their time. A client that does not answer pings is dropped, unless
+its input is not read, because the upstream takes none: then its answer may wait there, too. A connection that broke is
+told from one that was closed without a code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from wholecall.proxy.closing import BROKEN
+from wholecall.proxy.guard import WriteGuard
+
+_private = True
+
+CLOSE_SECONDS: Final = 5.0  # for the client's part of a close
+_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+)
+_BAD: Final = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+if TYPE_CHECKING:
+    _Sockets = Any
+else:
+    _Sockets = WebSocketsSansIOProtocol
+
+
+class _GuardedSocket(WriteGuard, _Sockets):
+    """The guarded protocol."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.close_timeout = CLOSE_SECONDS
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; the first are the head of the handshake."""
+        try:
+            super().data_received(data)
+        except UnicodeError:  # a target that is not ASCII
+            self._refuse(_BAD)
+        else:
+            if not self.handshake_initiated:
+                self._refuse(_TOO_LARGE)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End; a client that sent no close frame has not closed the WebSocket."""
+        if self.handshake_complete and not self.close_sent and self.conn.close_rcvd is None:
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": BROKEN})
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Leave a WebSocket that is open to the application, which is told to stop, too."""
+        if self.close_sent:
+            super().shutdown()
+
+    def keepalive_timeout(self) -> None:
+        """Drop a client that does not answer a ping, unless its answer may wait to be read."""
+        if self.read_paused:
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+        else:
+            super().keepalive_timeout()
+
+    def _refuse(self, answer: bytes) -> None:
+        self.transport.write(answer)
+        self.transport.close()
+
+
+def guarded_socket(*, write_seconds: float | None) -> type[asyncio.Protocol]:
+    """Return a protocol for uvicorn.
+
+    Args:
+        write_seconds: how long a client may read nothing; None for no bound.
+    """
+    made: dict[str, Any] = {"write_seconds": write_seconds}
+    return cast("type[asyncio.Protocol]", type("Guarded", (_GuardedSocket,), made))
