@@ -96,7 +96,6 @@ class SocketHouse:
         try:
             yield f"http://127.0.0.1:{runner.addresses[0][1]}"
         finally:
-            self.house.process.app.cut()
             await self.house.process.app.until_idle()
             await runner.cleanup()
 

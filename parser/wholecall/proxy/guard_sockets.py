@@ -34,12 +34,16 @@ else:
 class _GuardedSocket(WriteGuard, _Sockets):
     """The guarded protocol."""
 
+    _is_faulty = False  # the client broke a rule, and was told so
+
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self.close_timeout = CLOSE_SECONDS
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; the first are the head of the handshake."""
+        """Take bytes; the first are the head of the handshake, and those after a fault are dropped."""
+        if self._is_faulty:
+            return
         try:
             super().data_received(data)
         except UnicodeError:  # a target that is not ASCII
@@ -47,6 +51,16 @@ class _GuardedSocket(WriteGuard, _Sockets):
         else:
             if not self.handshake_initiated:
                 self._refuse(_TOO_LARGE)
+
+    def handle_parser_exception(self) -> None:
+        """Tell a client that it broke a rule; unread input would make the system discard what it is told."""
+        closed = self.conn.close_sent
+        end = {"type": "websocket.disconnect", "code": closed.code, "reason": closed.reason}
+        self.queue.put_nowait(end)
+        self._is_faulty = self.close_sent = True
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End; a client that sent no close frame has not closed the WebSocket."""

@@ -258,10 +258,10 @@ class SocketRelay:
             await _first(down, up, self._cut)
             if not self._cut.done() and not down.done() and up.result() is None:
                 await _first(down, self._cut)  # the upstream takes nothing more: what it says last is heard
+            if up.done() and (closed := up.result()) is not None:
+                return _End(closed, "client")
             if self._cut.done():
                 return _End(of_ours(self._cut.result()), "us")
-            if not down.done() and (closed := up.result()) is not None:
-                return _End(closed, "client")
             return _End(down.result(), "upstream")
         finally:
             await _dropped(down, up)
@@ -349,7 +349,7 @@ class SocketRelay:
             entry.outcome = "upstream_status"
         if entry.error != "client_stalled":
             await self._tell(last)
-            code, reason, _ = for_client(closed)
+            code, reason, _ = of_ours(entry.error) if entry.error else for_client(closed)
             await self._send({"type": "websocket.close", "code": code, "reason": reason})
         await socket.close(*(closed if end.by == "upstream" and closed.code in ORDINARY else GONE)[:2])
 
