@@ -249,7 +249,7 @@ class _Response:
         place = tracks.labels_of(message.payload or {})
         found = self._by_item.get(place.item or "") or self._by_call.get(place.call or "")
         if found is None and place.item is place.call is None:
-            found = next((each for each in reversed(self._tracks) if each.place.index == place.index), None)
+            found = next((each for each in reversed(self._tracks) if each.place.number == place.number), None)
         if found is None:
             found = tracks.Track(place)
             self._tracks.append(found)

@@ -29,7 +29,7 @@ class Labels(NamedTuple):
 
     item: str | None
     call: str | None
-    index: int | None
+    number: int | None
 
 
 def labels_of(payload: Mapping[str, Any]) -> Labels:
@@ -118,7 +118,7 @@ class Track:
     def whole(self, response_id: str | None, index: int) -> Iterator[Payload]:
         """Yield all events of a call that has no message of its own."""
         assert self.call is not None
-        self.place = self.place._replace(index=index if self.place.index is None else self.place.index)
+        self.place = self.place._replace(number=index if self.place.number is None else self.place.number)
         for kind in (ADDED, *_text_events(self.call), DONE):
             yield self._made(kind, self.call, {"response_id": response_id})
 
@@ -161,7 +161,7 @@ class Track:
         if self.place.item is not None:
             item["id"] = self.place.item
         made: Payload = {"type": kind, "response_id": like.get("response_id")}
-        made |= {"output_index": self.place.index or 0}
+        made |= {"output_index": self.place.number or 0}
         if kind in {ADDED, DONE}:
             begun = {"status": "in_progress", _member(call): ""} if kind == ADDED else {}
             return {**made, "item": {**item, **begun}}
