@@ -24,11 +24,17 @@ from wholecall.policy import Policy
 from wholecall.repairing.report import RepairReport
 from wholecall.repairing.rewriter import most_of
 from wholecall.repairing.sessions.base import Message, Options, Session, read
+from wholecall.repairing.sessions.live import LiveSession
+from wholecall.repairing.sessions.realtime import RealtimeSession
 from wholecall.repairing.sessions.responses import ResponsesSession
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.text.options import TextWanted, text_calls
 
-SESSIONS: Final[dict[str, Callable[[Options], Session]]] = {"responses": ResponsesSession}
+SESSIONS: Final[dict[str, Callable[[Options], Session]]] = {
+    "gemini-live": LiveSession,
+    "openai-realtime": RealtimeSession,
+    "responses": ResponsesSession,
+}
 
 
 class MessageRepairer(Uncopyable):
