@@ -3,8 +3,9 @@
 Theory of operation. The protocol gets a connection with the head of the handshake. A head that it cannot read (too many
 headers, or too long a line) is answered at once: nothing else would end the connection. A server that stops leaves
 open WebSockets to the application, which gives them their time. A client that does not answer pings is dropped, unless
-its input is not read, because the upstream takes none: then its answer may wait there, too. A connection that broke is
-told from one that was closed without a code.
+its input is not read, because the upstream takes none: then its answer may wait there, too. A client that pings and
+reads nothing gets one pong, for its last ping. The pieces of a message are kept as one, because many small ones take
+more memory than they have bytes. A connection that broke is told from one that was closed without a code.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class _GuardedSocket(WriteGuard, _Sockets):
     """The guarded protocol."""
 
     _is_faulty = False  # the client broke a rule, and was told so
+    _pong = b""  # for a client that reads nothing
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -51,6 +53,30 @@ class _GuardedSocket(WriteGuard, _Sockets):
         else:
             if not self.handshake_initiated:
                 self._refuse(_TOO_LARGE)
+
+    def handle_ping(self) -> None:
+        """Answer a ping, once the client reads."""
+        pong = b"".join(self.conn.data_to_send())
+        if self.writable.is_set():
+            self.transport.write(pong)
+        else:
+            self._pong = pong
+
+    def resume_writing(self) -> None:
+        """Note that the client reads."""
+        super().resume_writing()
+        pong, self._pong = self._pong, b""
+        if pong and not self.close_sent:
+            self.transport.write(pong)
+
+    def handle_cont(self, event: Any) -> None:
+        """Take a further piece of a message."""
+        if not isinstance(self.frames[0], bytearray):
+            self.frames = [bytearray(self.frames[0])]
+        self.frames[0] += event.data
+        if event.fin:
+            self.frames = [bytes(self.frames[0])]
+            self.send_receive_event_to_app()
 
     def handle_parser_exception(self) -> None:
         """Tell a client that it broke a rule; unread input would make the system discard what it is told."""

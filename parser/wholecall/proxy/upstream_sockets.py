@@ -25,7 +25,7 @@ _private = True
 
 _MOST_BODY: Final = 64 * 1024  # bytes of an answer that opens no WebSocket
 _SWITCHING: Final = 101
-_CLOSE_SECONDS: Final = 2.0  # for the peer's part of a close
+_CLOSE_SECONDS: Final = 1.0  # for the peer's part of a close, and what it says before
 _FAILURES: Final = (aiohttp.ClientError, OSError, RuntimeError)
 _OPENED: ContextVar[list[aiohttp.ClientResponse]] = ContextVar("_OPENED")
 
@@ -158,7 +158,7 @@ class UpstreamSocket:
         try:
             with suppress(asyncio.TimeoutError, *_FAILURES):
                 closing = self._socket.close(code=code, message=reason.encode())
-                await asyncio.wait_for(closing, 2 * _CLOSE_SECONDS)
+                await asyncio.wait_for(closing, _CLOSE_SECONDS)
         finally:
             if self._transport is not None and self._transport.get_write_buffer_size():
                 self._transport.abort()
