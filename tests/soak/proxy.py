@@ -232,15 +232,18 @@ class Watched:
     Args:
         upstream: the URL that it asks.
         folder: where it may write its measurements.
+        idle: seconds of an upstream's silence.
         settings: more of its settings, as variables of its environment.
     """
 
-    def __init__(self, upstream: str, folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(
+        self, upstream: str, folder: Path, idle: int = 2, settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._file = folder / "held"
         self._file.touch()
         words = (
             "proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--no-env-proxy", "--log", "off",
-            "--idle-timeout", "2", "--ping", "1",
+            "--idle-timeout", str(idle), "--ping", "1",
         )  # fmt: skip
         self.process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "tests.soak.measured", str(self._file), *words],
@@ -289,12 +292,14 @@ class Soak:
 
     Attributes:
         wrong: the faults, and how often each occurred.
+        idle: seconds of an upstream's silence that the process bears.
         settings: settings of the process, as variables of its environment.
         done: the number of exchanges, by the upstream's behaviour.
         memory: the process's memory in the course of the run.
         held: its use without clients: after a fifth of the run, and at the end.
     """
 
+    idle: ClassVar[int] = 2
     settings: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def __init__(self, seed: int) -> None:
@@ -340,7 +345,7 @@ class Soak:
         """Run it, and record everything that is left open."""
         async with self.upstream() as url:
             with tempfile.TemporaryDirectory() as folder:
-                watched = Watched(url, Path(folder), self.settings)
+                watched = Watched(url, Path(folder), self.idle, self.settings)
                 try:
                     await self._rounds(watched, seconds, n_clients)
                 finally:

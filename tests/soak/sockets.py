@@ -14,8 +14,9 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,14 +24,14 @@ import aiohttp
 from aiohttp import web
 
 from benchmarks.rivals.responses_streams import RESPONSES
-from benchmarks.rivals.streams import Stream
 from tests.soak.proxy import Soak, main
 from wholecall import ToolCallParser
 from wholecall.calls.output.call_events import ToolCall
 
-_PATIENCE = 40.0  # seconds until a session must end
+_PATIENCE = 120.0  # seconds until a session must end
 _LARGEST = 65536  # bytes of a message
 _NOTE = "soak.note"
+_BEGIN = f'{{"type": "{_NOTE}"'
 _BLANK = re.compile(rb"\r?\n\r?\n|\r\r")
 # Answers that never end: only a close ends a turn with one.
 _ENDLESS = frozenset({"dropped after the name"})
@@ -59,91 +60,100 @@ class Planned(NamedTuple):
         return self.upstream in HARMLESS and self.client in ("reads", "slow")
 
 
-def messages_of(stream: Stream, turn: int) -> list[str]:
-    """Return the messages of a turn: the data of the stream's events, with ids that no other turn has."""
+@cache
+def messages_of(number: int, turn: int) -> tuple[str, ...]:
+    """Return the messages of a turn: the data of a stream's events, with ids that no other turn has."""
     found: list[str] = []
-    for event in _BLANK.split(b"".join(stream.pieces)):
+    for event in _BLANK.split(b"".join(RESPONSES[number].pieces)):
         data = [line[5:].strip() for line in event.splitlines() if line.startswith(b"data:")]
         if data:
             found.append(_ID.sub(rf'"\g<1>{turn}_', b"\n".join(data).decode()))
-    return found
+    return tuple(found)
 
 
 def _note(turn: int, n: int, *, is_last: bool = False) -> str:
     return json.dumps({"type": _NOTE, "turn": turn, "n": n, "last": is_last})
 
 
-def said(plan: Planned, turn: int) -> list[str]:
+@cache
+def said(number: int, turn: int) -> tuple[str, ...]:
     """Return all messages of a turn, notes between them."""
     out: list[str] = []
-    messages = messages_of(RESPONSES[plan.turns[turn]], turn)
+    messages = messages_of(number, turn)
     for n, message in enumerate(messages):
         out += [message, _note(turn, n)]
-    return [*out, _note(turn, len(messages), is_last=True)]
+    return (*out, _note(turn, len(messages), is_last=True))
+
+
+def notes_of(plan: Planned) -> list[tuple[int, int]]:
+    """Return the turns and numbers of all notes of a session."""
+    n_notes = (len(messages_of(number, turn)) + 1 for turn, number in enumerate(plan.turns))
+    return [(turn, n) for turn, n_of_turn in enumerate(n_notes) for n in range(n_of_turn)]
 
 
 # The upstream's behaviours. Each sends the messages of a turn, and returns whether the session continues.
 
-Told = Callable[[web.Request, web.WebSocketResponse, list[str], random.Random], Awaitable[bool]]
+Told = Callable[[web.Request, web.WebSocketResponse, Sequence[str], random.Random], Awaitable[bool]]
 
 
-async def _well(_: web.Request, to: web.WebSocketResponse, messages: list[str], __: random.Random) -> bool:
+async def _well(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random) -> bool:
     for message in messages:
         await to.send_str(message)
     return True
 
 
-async def _paced(_: web.Request, to: web.WebSocketResponse, messages: list[str], chance: random.Random) -> bool:
+async def _paced(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
     for message in messages:
         await asyncio.sleep(chance.random() / len(messages))
         await to.send_str(message)
     return True
 
 
-async def _pinging(_: web.Request, to: web.WebSocketResponse, messages: list[str], __: random.Random) -> bool:
+async def _pinging(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random) -> bool:
     for message in messages:
         await to.ping(b"soak")
         await to.send_str(message)
     return True
 
 
-async def _bytes(_: web.Request, to: web.WebSocketResponse, messages: list[str], __: random.Random) -> bool:
+async def _bytes(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random) -> bool:
     for message in messages:
         await to.send_bytes(message.encode())
     return True
 
 
-async def _some(to: web.WebSocketResponse, messages: list[str], chance: random.Random) -> None:
+async def _some(to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> None:
     for message in messages[: chance.randrange(len(messages))]:
         await to.send_str(message)
 
 
-async def _reset(on: web.Request, to: web.WebSocketResponse, messages: list[str], chance: random.Random) -> bool:
+async def _reset(on: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
     await _some(to, messages, chance)
     if on.transport is not None:
         on.transport.abort()
     return False
 
 
-async def _closed(_: web.Request, to: web.WebSocketResponse, messages: list[str], chance: random.Random) -> bool:
+async def _closed(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
     await _some(to, messages, chance)
     await to.close(code=chance.choice([1000, 1001, 1008, 1011, 4000]), message=b"soak")
     return False
 
 
-async def _stalled(_: web.Request, to: web.WebSocketResponse, messages: list[str], chance: random.Random) -> bool:
+async def _stalled(on: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
     await _some(to, messages, chance)
-    await asyncio.sleep(6)  # longer than the proxy waits for a pong
+    while on.transport is not None and not on.transport.is_closing():  # noqa: ASYNC110 - no event tells it
+        await asyncio.sleep(0.2)
     return False
 
 
-async def _huge(_: web.Request, to: web.WebSocketResponse, messages: list[str], chance: random.Random) -> bool:
+async def _huge(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
     await _some(to, messages, chance)
     await to.send_str("x" * (_LARGEST + 1))
     return True
 
 
-async def _noisy(_: web.Request, to: web.WebSocketResponse, messages: list[str], chance: random.Random) -> bool:
+async def _noisy(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
     for message in messages:
         await to.send_str(message[: chance.randrange(len(message))] if chance.random() < 0.2 else message)
         await to.send_bytes(chance.randbytes(20))
@@ -178,7 +188,7 @@ async def _met(request: web.Request) -> web.StreamResponse:
                 break
             is_harmless = plan.upstream in HARMLESS or turn != faulty
             tell = _well if is_harmless and plan.upstream not in HARMLESS else UPSTREAMS[plan.upstream]
-            if not await tell(request, socket, said(plan, turn), chance):
+            if not await tell(request, socket, said(plan.turns[turn], turn), chance):
                 break
         await socket.close()
     return socket
@@ -264,18 +274,13 @@ async def _turn(socket: Any, plan: Planned, got: Got, chance: random.Random, *, 
 
 
 def _note_in(data: str | bytes) -> Any:
-    try:
-        told = json.loads(data)
-    except ValueError:
-        return None
-    return told if isinstance(told, dict) and told.get("type") == _NOTE else None
+    is_note = data.startswith(_BEGIN) if isinstance(data, str) else data.startswith(_BEGIN.encode())
+    return json.loads(data) if is_note else None
 
 
 def complaint(plan: Planned, got: Got) -> str | None:
     """Return the faults in what a client got."""
-    sent = [
-        (turn, n) for turn in range(len(plan.turns)) for n in range(sum(_note_in(m) is not None for m in said(plan, turn)))
-    ]  # fmt: skip
+    sent = notes_of(plan)
     if plan.upstream != "noisy" and got.notes != sent[: len(got.notes)]:
         return "a message was lost"
     for turn, messages in enumerate(got.turns):
@@ -290,7 +295,7 @@ def complaint(plan: Planned, got: Got) -> str | None:
     return None
 
 
-def _calls(messages: list[str]) -> Counter[tuple[str, str]]:
+def _calls(messages: Sequence[str]) -> Counter[tuple[str, str]]:
     parser: ToolCallParser[Any] = ToolCallParser("responses", events="calls")
     events = [event for message in messages for event in parser.feed(b"data: " + message.encode() + b"\n\n")]
     events += parser.close()
@@ -306,6 +311,7 @@ class SocketSoak(Soak):
         arrived: those of them that reached their client.
     """
 
+    idle: ClassVar[int] = 10
     settings: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"WHOLECALL_PROXY_MAX_MESSAGE_BYTES": str(_LARGEST), "WHOLECALL_PROXY_MAX_STREAMS": "5000"}
     )
@@ -319,7 +325,7 @@ class SocketSoak(Soak):
         chance, self._n = self._chance, self._n + 1
         others = [name for name in (*UPSTREAMS, *HANDSHAKES) if name != "stalled"]
         upstream = "stalled" if self._n % 40 == 0 else chance.choice(others)
-        turns = [chance.choice(_WHOLE) for _ in range(chance.randint(0, 4))]
+        turns = [chance.choice(_WHOLE) for _ in range(chance.randint(0, 2))]
         return Planned((*turns, chance.randrange(len(RESPONSES))), upstream, chance.choice(CLIENTS), chance.getrandbits(32))
 
     @asynccontextmanager
@@ -355,7 +361,7 @@ class SocketSoak(Soak):
         self.received += len(got.notes)
         if plan.is_whole:
             self.arrived += len(got.notes)
-            self.due += sum(_note_in(one) is not None for turn in range(len(plan.turns)) for one in said(plan, turn))
+            self.due += len(notes_of(plan))
 
     def told(self) -> list[str]:
         """Return how many messages arrived."""

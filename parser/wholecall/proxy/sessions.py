@@ -43,7 +43,6 @@ from wholecall.proxy.wire import (
 )
 from wholecall.repairing import MessageRepairer
 from wholecall.repairing.answers import ID
-from wholecall.repairing.pace import Pace
 
 _private = True
 
@@ -52,6 +51,7 @@ _LEAST_PASSED: Final = 300  # statuses of an upstream that opens no WebSocket, w
 _LINES: Final = "application/x-ndjson"
 _LINE_ENDS: Final = bytes.maketrans(b"\r\n", b"  ")  # in JSON they only stand where a space may
 _MOST_MODEL: Final = 128
+_TURN: Final = 0.001  # seconds after which other tasks have their turn
 _OWN: Final = (b"sec-websocket-", b"content-length")  # headers that the server of the client's side makes
 
 Sent = Union[str, bytes]
@@ -183,7 +183,7 @@ class SocketRelay:
             write=None if config.write_timeout is None else 2 * config.write_timeout,
         )
         self._timer = Timer(clock, self._look)
-        self._pace = Pace()
+        self._turned = perf_counter()
         self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why it is to end
         self._early: asyncio.Future[Message] | None = None  # what comes from the client next
         self._socket: Socket | None = None
@@ -279,10 +279,16 @@ class SocketRelay:
             entry.seconds_last = now - self._began
             if entry.seconds_first is None:
                 entry.seconds_first = entry.seconds_last
-            await self._pace.turn()
+            await self._turn()
             await self._tell(self._repaired(message))
             if (repairer := self._repairer) is not None and repairer.ended:
                 return of_ours(repairer.report.error or "upstream_lost")
+
+    async def _turn(self) -> None:
+        """Let other sessions run, after a while of messages that came together."""
+        if perf_counter() - self._turned > _TURN:
+            await asyncio.sleep(0)
+            self._turned = perf_counter()
 
     def _repaired(self, message: Sent) -> list[Sent]:
         """Return what the client gets for a message of the upstream."""
