@@ -155,8 +155,9 @@ async def _huge(_: web.Request, to: web.WebSocketResponse, messages: Sequence[st
 
 async def _noisy(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
     for message in messages:
-        await to.send_str(message[: chance.randrange(len(message))] if chance.random() < 0.2 else message)
+        await to.send_str(message)
         await to.send_bytes(chance.randbytes(20))
+        await to.send_str(message[: chance.randrange(len(message))])
     return True
 
 

@@ -21,9 +21,6 @@ from wholecall.proxy.guard import WriteGuard
 _private = True
 
 CLOSE_SECONDS: Final = 5.0  # for the client's part of a close
-_TOO_LARGE: Final = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-)
 _BAD: Final = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 if TYPE_CHECKING:
@@ -48,11 +45,12 @@ class _GuardedSocket(WriteGuard, _Sockets):
             return
         try:
             super().data_received(data)
+            is_read = bool(self.handshake_initiated)
         except UnicodeError:  # a target that is not ASCII
-            self._refuse(_BAD)
-        else:
-            if not self.handshake_initiated:
-                self._refuse(_TOO_LARGE)
+            is_read = False
+        if not is_read:
+            self.transport.write(_BAD)
+            self.transport.close()
 
     def handle_ping(self) -> None:
         """Answer a ping, once the client reads."""
@@ -105,10 +103,6 @@ class _GuardedSocket(WriteGuard, _Sockets):
             self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
         else:
             super().keepalive_timeout()
-
-    def _refuse(self, answer: bytes) -> None:
-        self.transport.write(answer)
-        self.transport.close()
 
 
 def guarded_socket(*, write_seconds: float | None) -> type[asyncio.Protocol]:

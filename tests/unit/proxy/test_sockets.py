@@ -88,7 +88,8 @@ class Talk:
         self.wire = Wire()
         self.got: list[dict[str, Any]] = []
         self.go_on = asyncio.Event()
-        config = uvicorn.Config(self._app, lifespan="off", log_config=None, ws="none", **settings)
+        settings = {"lifespan": "off", "log_config": None, "ws": "none", "interface": "asgi3", **settings}
+        config = uvicorn.Config(self._app, **settings)
         config.load()
         make: Any = guarded_socket(write_seconds=None)
         self.protocol: Any = make(config=config, server_state=ServerState(), app_state={})
@@ -202,13 +203,13 @@ def test_a_pong_that_may_wait_to_be_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "status"),
+    "head",
     [
-        (HEAD.replace(b"/v1/x", b"/v1/\xc3\xa9"), b"400"),
-        (HEAD.replace(b"host", b"x-a: " + b"a" * 9000 + b"\r\nhost"), b"431"),
+        HEAD.replace(b"/v1/x", b"/v1/\xc3\xa9"),
+        HEAD.replace(b"host", b"x-a: " + b"a" * 9000 + b"\r\nhost"),
     ],
 )
-def test_a_head_that_the_protocol_cannot_read(head: bytes, status: bytes) -> None:
+def test_a_head_that_the_protocol_cannot_read(head: bytes) -> None:
     """It is answered, and the connection closed."""
 
     async def go() -> tuple[bytes, bool]:
@@ -218,4 +219,4 @@ def test_a_head_that_the_protocol_cannot_read(head: bytes, status: bytes) -> Non
         talk.protocol.connection_lost(None)
         return talk.wire.written[9:12], talk.wire.is_closed
 
-    assert (status, True) == asyncio.run(go())
+    assert (b"400", True) == asyncio.run(go())
