@@ -13,6 +13,8 @@ the finished response is one `Restated`, without positions (quirk 99). Servers l
 72, 73 and 74). Custom tools and MCP calls have the same events under their own names; deltas of tools that OpenAI runs
 are skipped, for their finished item restates them.
 
+On a WebSocket an error with a status (`previous_response_not_found`) refuses a request, and ends no response.
+
 Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and leaves a
 hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are ignored.
 
@@ -223,6 +225,12 @@ def _items(frame: Frame) -> _Wire:
     return item
 
 
+def _refused(error: Any, frame: Frame) -> list[deltas.Delta]:
+    """Return the fault for an error of a WebSocket, which has the status of HTTP: a request failed, no response."""
+    is_message = not frame.event and type(decode.member(decode.plain(frame.data), "status")) is int
+    return report.error(error, fatal=False) if is_message else []
+
+
 def _odd(_: str) -> Any:
     """Read nothing: the narrow views are for one stream only."""
     return _ODD
@@ -359,7 +367,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
                 decode.decode(events.BODY_DECODER, frame.data) or _NO_RESPONSE, _items(frame)
             )
         if event.error is not None:
-            return self._now.fail(event.error)
+            return _refused(event.error, frame) or self._now.fail(event.error)
         if (event.type or frame.event) == "error":
             flat = decode.decode(events.ERROR_DECODER, frame.data)
             return self._now.fail(flat and msgspec.structs.asdict(flat))
