@@ -112,15 +112,16 @@ class _Progress:
 
     # The beginning and the end
 
-    def open(self, response: items.Response) -> list[deltas.Delta]:
-        """Begin a new response."""
+    def open(self, response: items.Response, *, beside: bool = False) -> list[deltas.Delta]:
+        """Begin a new response; the first in a lane is `beside` those of other lanes, and ends none of them."""
         key = labels.id_label(response.id)
+        restart = self.opened or not beside
         self._restart(key)
         self.opened = True
         return (
             []
             if self._guest
-            else [deltas.TurnOpened(key, key, labels.name_label(response.model), restart=True)]
+            else [deltas.TurnOpened(key, key, labels.name_label(response.model), restart=restart)]
         )
 
     def body(self, response: items.Response, wire: _Wire) -> list[deltas.Delta]:
@@ -427,7 +428,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
     # The message
 
     def _created(self, event: events.Event) -> list[deltas.Delta]:
-        return self._now.open(event.response or _NO_RESPONSE)
+        return self._now.open(event.response or _NO_RESPONSE, beside=event.stream_id is not None)
 
     def _progressed(self, event: events.Event) -> list[deltas.Delta]:
         return [] if self._now.opened else self._created(event)
