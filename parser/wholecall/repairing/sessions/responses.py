@@ -45,7 +45,7 @@ class ResponsesSession(Session):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._lanes: dict[str | None, _Lane] = {}
-        self._last = RepairReport(dialect="responses")  # of the lane that was heard last
+        self._last: _Lane | None = None  # that was heard last
         self._past: list[RepairReport] = []  # of lanes that were forgotten
 
     def send(self, payload: Mapping[str, Any]) -> None:
@@ -59,9 +59,8 @@ class ResponsesSession(Session):
         return self._heard(self._lane(message.payload), message)
 
     def _heard(self, lane: _Lane, message: Message) -> list[Raw]:
-        found = lane.take(message)
-        self._last = lane.report or self._last
-        return [self._raw(each, lane) for each in found]
+        self._last = lane
+        return [self._raw(each, lane) for each in lane.take(message)]
 
     def _raw(self, sent: Raw | bytearray, lane: _Lane) -> Raw:
         """Return a message to be sent: one of the server's as it is, one of ours with the name of its lane."""
@@ -99,7 +98,8 @@ class ResponsesSession(Session):
     def report(self) -> RepairReport:
         """The report of all responses; `ended` is of the last one that was heard."""
         reports = [each for lane in self._lanes.values() for each in lane.reports]
-        return _sum([*self._past, *reports], self._last)
+        last = None if self._last is None else self._last.report
+        return _sum([*self._past, *reports], last) if reports or self._past else RepairReport()
 
 
 def _sum(reports: list[RepairReport], last: RepairReport | None = None) -> RepairReport:

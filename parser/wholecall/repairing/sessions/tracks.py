@@ -76,6 +76,7 @@ class Track:
         self.call: Executable | None = None
         self.is_judged = False
         self._is_said = False  # a piece with the whole text was written
+        self._left: set[str] = set()  # types of the events that left and that clients act on
 
     def note(self, message: Message) -> None:
         """Take note of a message that waits."""
@@ -103,9 +104,11 @@ class Track:
             is_last: whether no other message of the call waits; missing ones follow.
         """
         call = self.call
-        if call is None:
-            return
         kind, payload = message.kind, message.payload or {}
+        if call is None or kind in self._left:
+            return
+        if not kind.startswith(CONVERSATION) and not kind.endswith(".delta"):
+            self._left.add(kind)  # a repeated one would be executed again
         for missing in self._missing_before(kind, call):
             yield self._made(missing, call, payload)
         edited = self._edited(kind, payload, call)
@@ -157,6 +160,7 @@ class Track:
 
     def _made(self, kind: str, call: Executable, like: Mapping[str, Any]) -> Payload:
         """Return an event of the call, with the labels of its other messages."""
+        self._left.add(kind)
         item = {**ResponsesEncoder().item(call), "object": "realtime.item"}
         if self.place.item is not None:
             item["id"] = self.place.item
