@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +13,8 @@ from tests.support.houses import House
 from tests.support.socket_houses import Caller, Line, SocketHouse, until
 from wholecall.proxy.config import ClientsConfig
 from wholecall.proxy.values import Secret
-from wholecall.proxy.wire import Closed
 
-TOKEN = "canary-token-9f2b7c41d80e6a35"  # noqa: S105 - of a test
+TOKEN = "canary-token-9f2b7c41d80e6a35"
 KEYED = {"key": Secret("env:K", "canary-upstream-key"), "key_header": "x-goog-api-key"}
 GUARDED = ClientsConfig(tokens=(Secret("env:T", TOKEN),), hosts=("localhost",), origins=("https://app.test",))
 LIVE = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
@@ -72,8 +69,12 @@ def test_the_head_of_the_answer(sockets: SocketHouse) -> None:
 
     async def go() -> tuple[Any, ...]:
         async with sockets.open("/v1/realtime?model=m", protocols=("other", "realtime")) as caller:
-            response = caller.socket._response  # noqa: SLF001 - aiohttp shows it nowhere else
-            return caller.socket.protocol, response.headers["x-request-id"], response.headers["x-wholecall-id"]
+            response = caller.socket._response
+            return (
+                caller.socket.protocol,
+                response.headers["x-request-id"],
+                response.headers["x-wholecall-id"],
+            )
 
     protocol, upstreams, ours = sockets.play(go, listen)
     (entry,) = sockets.house.entries
@@ -86,7 +87,7 @@ def test_a_model_in_the_first_message_is_noted(sockets: SocketHouse) -> None:
     async def go() -> None:
         async with sockets.open() as caller:
             await caller.say('{"type": "response.create", "model": "gpt-x", "input": "canary-prompt"}')
-            await until(lambda: bool(sockets.house.process.watch._open))  # noqa: SLF001
+            await until(lambda: bool(sockets.house.process.watch._open))
 
     sockets.play(go, listen)
     assert ["gpt-x"] == [entry.model for entry in sockets.house.entries]
@@ -105,14 +106,14 @@ def test_a_slow_client_slows_the_upstream(sockets: SocketHouse) -> None:
 
     async def go() -> tuple[int, int]:
         async with sockets.open("/v1/other") as caller:
-            caller.socket._conn.transport.pause_reading()  # noqa: SLF001
+            caller.socket._conn.transport.pause_reading()
             before = -1
             while before != sent or not sent:
                 before = sent
                 for _ in range(300):
                     await asyncio.sleep(0)
             stopped, n = sent, 0
-            caller.socket._conn.transport.resume_reading()  # noqa: SLF001
+            caller.socket._conn.transport.resume_reading()
             while not isinstance(await caller.hear(), int):
                 n += 1
             return stopped, n
@@ -194,7 +195,7 @@ def test_a_client_that_vanishes(sockets: SocketHouse) -> None:
 
     async def go() -> None:
         async with sockets.open() as caller:
-            caller.socket._conn.transport.abort()  # noqa: SLF001
+            caller.socket._conn.transport.abort()
             await until(lambda: bool(ends))
 
     sockets.play(go, hear)
@@ -204,7 +205,13 @@ def test_a_client_that_vanishes(sockets: SocketHouse) -> None:
 
 @pytest.mark.parametrize(
     ("code", "outcome"),
-    [(1000, "ok"), (1001, "ok"), (1008, "upstream_status"), (1013, "upstream_status"), (4321, "upstream_status")],
+    [
+        (1000, "ok"),
+        (1001, "ok"),
+        (1008, "upstream_status"),
+        (1013, "upstream_status"),
+        (4321, "upstream_status"),
+    ],
 )
 def test_the_client_learns_how_the_upstream_ended(sockets: SocketHouse, code: int, outcome: str) -> None:
     """It gets the code and the reason of the upstream, after its last message."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -48,12 +47,16 @@ def telling(messages: Sequence[Any]) -> Any:
     async def talk(line: Line) -> None:
         await line.hear()
         for message in messages:
-            await (line.socket.send_str(message) if isinstance(message, str) else line.socket.send_bytes(message))
+            await (
+                line.socket.send_str(message) if isinstance(message, str) else line.socket.send_bytes(message)
+            )
 
     return talk
 
 
-def heard(sockets: SocketHouse, messages: Sequence[Any], path: str = "/v1/responses", **changes: Any) -> list[Any]:
+def heard(
+    sockets: SocketHouse, messages: Sequence[Any], path: str = "/v1/responses", **changes: Any
+) -> list[Any]:
     """Return what a client gets of messages, until the close code."""
 
     async def go() -> list[Any]:
@@ -110,11 +113,14 @@ def test_a_withheld_call_is_counted_and_told(sockets: SocketHouse) -> None:
             pass
 
     watch = sockets.house.process.watch
-    watch._telemetry = Told()  # type: ignore[assignment]  # noqa: SLF001
+    watch._telemetry = Told()  # type: ignore[assignment]
     heard(sockets, messages_of(STREAMS["cut text, called finished"], 0))
-    watch._telemetry = None  # noqa: SLF001
+    watch._telemetry = None
     (entry,) = sockets.house.entries
-    numbers = {name: dict((tuple(labels), value) for labels, value in rows) for name, rows in watch.snapshot().items()}
+    numbers = {
+        name: dict((tuple(labels), value) for labels, value in rows)
+        for name, rows in watch.snapshot().items()
+    }
 
     assert ("withheld", 1, 1) == (entry.outcome, entry.n_withheld, len(told))
     assert 1 <= sum(numbers["calls_withheld_total"][labels][0] for labels in numbers["calls_withheld_total"])
@@ -211,7 +217,7 @@ def test_clients_are_pinged(sockets: SocketHouse) -> None:
         async with sockets.open() as caller:
             return (await caller.socket.receive()).type
 
-    settings = sockets.house.process._server.config  # noqa: SLF001
+    settings = sockets.house.process._server.config
     before, settings.ws_ping_interval = settings.ws_ping_interval, 0.05
     try:
         assert aiohttp.WSMsgType.PING is sockets.play(go, quiet)
@@ -233,9 +239,9 @@ def test_a_client_that_reads_nothing_is_dropped(parser: str) -> None:
 
     async def go() -> None:
         async with sockets.open("/v1/other") as caller:
-            caller.socket._conn.transport.pause_reading()  # noqa: SLF001
+            caller.socket._conn.transport.pause_reading()
             await until(lambda: bool(house.entries))
-            caller.socket._conn.transport.abort()  # noqa: SLF001
+            caller.socket._conn.transport.abort()
 
     sockets.play(go, pour, write_timeout=0.2)
     house.close()
@@ -254,7 +260,9 @@ async def echo(line: Line) -> None:
 @pytest.mark.parametrize(
     ("drain", "n_stops", "expected"), [(60, 1, ["late", 1000]), (0.05, 1, [1012]), (60, 2, [1012])]
 )
-def test_a_stop_gives_sessions_their_time(parser: str, drain: float, n_stops: int, expected: list[Any]) -> None:
+def test_a_stop_gives_sessions_their_time(
+    parser: str, drain: float, n_stops: int, expected: list[Any]
+) -> None:
     """They continue for it; new handshakes are refused; then clients are told to come again."""
     house = House(parser, {"drain": drain})
     sockets = SocketHouse(house)

@@ -393,7 +393,9 @@ def main(
     arguments: Sequence[str] | None = None, make: Callable[[int], Soak] = Soak, about: str | None = __doc__
 ) -> int:
     """Run the program."""
-    options = argparse.ArgumentParser(prog=f"python -m {make.__module__}", description=(about or "").split("\n")[0])
+    options = argparse.ArgumentParser(
+        prog=f"python -m {make.__module__}", description=(about or "").split("\n")[0]
+    )
     options.add_argument("--minutes", type=float, default=10.0)
     options.add_argument("--streams", type=int, default=200, help="open at one time")
     options.add_argument("--seed", type=int, default=1)

@@ -96,27 +96,35 @@ def notes_of(plan: Planned) -> list[tuple[int, int]]:
 Told = Callable[[web.Request, web.WebSocketResponse, Sequence[str], random.Random], Awaitable[bool]]
 
 
-async def _well(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random) -> bool:
+async def _well(
+    _: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random
+) -> bool:
     for message in messages:
         await to.send_str(message)
     return True
 
 
-async def _paced(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
+async def _paced(
+    _: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random
+) -> bool:
     for message in messages:
         await asyncio.sleep(chance.random() / len(messages))
         await to.send_str(message)
     return True
 
 
-async def _pinging(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random) -> bool:
+async def _pinging(
+    _: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random
+) -> bool:
     for message in messages:
         await to.ping(b"soak")
         await to.send_str(message)
     return True
 
 
-async def _bytes(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random) -> bool:
+async def _bytes(
+    _: web.Request, to: web.WebSocketResponse, messages: Sequence[str], __: random.Random
+) -> bool:
     for message in messages:
         await to.send_bytes(message.encode())
     return True
@@ -127,33 +135,43 @@ async def _some(to: web.WebSocketResponse, messages: Sequence[str], chance: rand
         await to.send_str(message)
 
 
-async def _reset(on: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
+async def _reset(
+    on: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random
+) -> bool:
     await _some(to, messages, chance)
     if on.transport is not None:
         on.transport.abort()
     return False
 
 
-async def _closed(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
+async def _closed(
+    _: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random
+) -> bool:
     await _some(to, messages, chance)
     await to.close(code=chance.choice([1000, 1001, 1008, 1011, 4000]), message=b"soak")
     return False
 
 
-async def _stalled(on: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
+async def _stalled(
+    on: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random
+) -> bool:
     await _some(to, messages, chance)
     while on.transport is not None and not on.transport.is_closing():  # noqa: ASYNC110 - no event tells it
         await asyncio.sleep(0.2)
     return False
 
 
-async def _huge(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
+async def _huge(
+    _: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random
+) -> bool:
     await _some(to, messages, chance)
     await to.send_str("x" * (_LARGEST + 1))
     return True
 
 
-async def _noisy(_: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random) -> bool:
+async def _noisy(
+    _: web.Request, to: web.WebSocketResponse, messages: Sequence[str], chance: random.Random
+) -> bool:
     for message in messages:
         await to.send_str(message)
         await to.send_bytes(chance.randbytes(20))
@@ -239,7 +257,7 @@ async def _talk(socket: Any, plan: Planned, got: Got, chance: random.Random) -> 
     leaves = chance.randrange(len(plan.turns)) if plan.client not in ("reads", "slow") else None
     for turn in range(len(plan.turns)):
         if plan.client == "leaves early":
-            socket._conn.transport.abort()  # noqa: SLF001 - there is no other way to break off
+            socket._conn.transport.abort()
             return
         text = "x" * (_LARGEST + 1) if leaves == turn and plan.client == "says too much" else "{}"
         await socket.send_str(json.dumps({"type": "response.create", "input": text}))
@@ -266,7 +284,7 @@ async def _turn(socket: Any, plan: Planned, got: Got, chance: random.Random, *, 
             if note["last"]:
                 return True
         if leaves and plan.client == "leaves late" and chance.random() < 0.2:
-            socket._conn.transport.abort()  # noqa: SLF001
+            socket._conn.transport.abort()
             return False
         if leaves and plan.client == "closes" and chance.random() < 0.2:
             return False
@@ -285,7 +303,9 @@ def complaint(plan: Planned, got: Got) -> str | None:
     if plan.upstream != "noisy" and got.notes != sent[: len(got.notes)]:
         return "a message was lost"
     for turn, messages in enumerate(got.turns):
-        expected = Counter((one.name, json.dumps(one.arguments)) for one in RESPONSES[plan.turns[turn]].expected)
+        expected = Counter(
+            (one.name, json.dumps(one.arguments)) for one in RESPONSES[plan.turns[turn]].expected
+        )
         calls = _calls(messages)
         if calls - expected:
             return "a call that nobody sent"
@@ -327,7 +347,12 @@ class SocketSoak(Soak):
         others = [name for name in (*UPSTREAMS, *HANDSHAKES) if name != "stalled"]
         upstream = "stalled" if self._n % 40 == 0 else chance.choice(others)
         turns = [chance.choice(_WHOLE) for _ in range(chance.randint(0, 2))]
-        return Planned((*turns, chance.randrange(len(RESPONSES))), upstream, chance.choice(CLIENTS), chance.getrandbits(32))
+        return Planned(
+            (*turns, chance.randrange(len(RESPONSES))),
+            upstream,
+            chance.choice(CLIENTS),
+            chance.getrandbits(32),
+        )
 
     @asynccontextmanager
     async def upstream(self) -> AsyncIterator[str]:

@@ -104,7 +104,9 @@ class SocketHouse:
         if self.refusal is not None:
             refusal, self.refusal = self.refusal, None
             return refusal
-        socket = web.WebSocketResponse(protocols=self.protocols, autoping=True, max_msg_size=0, compress=False)
+        socket = web.WebSocketResponse(
+            protocols=self.protocols, autoping=True, max_msg_size=0, compress=False
+        )
         socket.headers["x-request-id"] = "upstream-1"
         await socket.prepare(request)
         line = Line(request, socket)

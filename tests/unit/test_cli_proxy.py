@@ -170,9 +170,7 @@ def test_without_the_extra(
 
 def test_the_command_needs_no_extra() -> None:
     """`check`, `env` and every other command run without the server's libraries."""
-    program = (
-        "import sys\nimport wholecall.cli.main\nprint(*{'aiohttp', 'uvicorn', 'httptools', 'websockets'} & {*sys.modules})"
-    )
+    program = "import sys\nimport wholecall.cli.main\nprint(*{'aiohttp', 'uvicorn', 'httptools', 'websockets'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)  # noqa: S603
 
     assert "\n" == done.stdout

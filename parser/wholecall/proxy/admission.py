@@ -33,8 +33,12 @@ def admit(scope: Scope, clients: ClientsConfig) -> bytes | None:
     headers: Headers = list(scope["headers"])
     if scope["method"] == "CONNECT":
         raise Refusal(400, "no_tunnel", "this is no proxy for CONNECT")
-    if value_of(headers, b"upgrade").strip().lower() == "websocket":  # one that the server did not take for one
-        raise Refusal(426, "no_websocket", "a WebSocket begins with an upgrade of a GET of HTTP/1.1", _UPGRADE)
+    if (
+        value_of(headers, b"upgrade").strip().lower() == "websocket"
+    ):  # one that the server did not take for one
+        raise Refusal(
+            426, "no_websocket", "a WebSocket begins with an upgrade of a GET of HTTP/1.1", _UPGRADE
+        )
     names = {name for name, _ in headers}
     if b"content-length" in names and b"transfer-encoding" in names:
         raise Refusal(400, "bad_framing", "a body has a length or chunks, not both", _CLOSE)

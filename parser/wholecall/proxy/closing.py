@@ -20,7 +20,12 @@ BROKEN: Final = 1006
 TOO_LARGE: Final = 1009
 _GOING_AWAY: Final = 1001
 _FAILED: Final = 1011
-_OURS: Final = {"draining": 1012, "too_much_held": 1013, "message_too_large": TOO_LARGE, "client_stalled": 1008}
+_OURS: Final = {
+    "draining": 1012,
+    "too_much_held": 1013,
+    "message_too_large": TOO_LARGE,
+    "client_stalled": 1008,
+}
 _RESERVED: Final = frozenset({1004, NO_CODE, BROKEN, 1015})
 _MOST_REASON: Final = 123  # bytes
 

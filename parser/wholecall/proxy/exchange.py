@@ -16,7 +16,7 @@ from wholecall import Limits
 from wholecall.proxy.admission import admit
 from wholecall.proxy.config import Config
 from wholecall.proxy.deadlines import Clock
-from wholecall.proxy.entry import Entry, Watcher
+from wholecall.proxy.entry import Watcher
 from wholecall.proxy.errors import CutOff, Refusal, error_body, error_headers, outcome_of, refusal_of
 from wholecall.proxy.memory import BodyMemory, Held
 from wholecall.proxy.relay import Relay

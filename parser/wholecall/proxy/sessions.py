@@ -433,6 +433,8 @@ def _model_of(message: Sent) -> str | None:
         asked = _DECODER.decode(message)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    inner = (one.get("model") for one in (asked.response, asked.session, asked.setup) if isinstance(one, dict))
+    inner = (
+        one.get("model") for one in (asked.response, asked.session, asked.setup) if isinstance(one, dict)
+    )
     named = next((one for one in (asked.model, *inner) if isinstance(one, str)), None)
     return None if named is None else named[:_MOST_MODEL]

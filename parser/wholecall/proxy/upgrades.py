@@ -136,9 +136,7 @@ class _Secrets:
 def _brought(scope: Scope) -> list[bytes]:
     """Return what may be a token, outside of the headers that hold one."""
     queried = [value for name, value, _ in _pairs(scope) if name in _KEYS]
-    offered = [
-        one.removeprefix(_KEY_PROTOCOL) for one in _protocols(scope) if one.startswith(_KEY_PROTOCOL)
-    ]
+    offered = [one.removeprefix(_KEY_PROTOCOL) for one in _protocols(scope) if one.startswith(_KEY_PROTOCOL)]
     return [one.encode("utf-8", "surrogateescape") for one in (*queried, *offered)]
 
 

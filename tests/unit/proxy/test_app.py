@@ -444,7 +444,9 @@ def test_a_server_that_cannot_refuse_with_a_status_closes() -> None:
         async def send(message: dict[str, Any]) -> None:
             sent.append(message)
 
-        await ProxyApp(config(), upstream=lambda _: Scripted())({**scope, "extensions": extensions}, receive, send)
+        await ProxyApp(config(), upstream=lambda _: Scripted())(
+            {**scope, "extensions": extensions}, receive, send
+        )
         return sent
 
     assert ["websocket.close"] == [message["type"] for message in asyncio.run(go({}))]
