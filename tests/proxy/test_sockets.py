@@ -250,7 +250,7 @@ def test_an_upstream_that_breaks(sockets: SocketHouse) -> None:
 def test_an_upstream_that_falls_silent(sockets: SocketHouse) -> None:
     """Without an answer to pings it counts as lost."""
 
-    async def dead(line: Line) -> None:
+    async def dead(_: Line) -> None:
         await asyncio.Event().wait()
 
     async def go() -> list[Any]:

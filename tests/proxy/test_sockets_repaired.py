@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,7 @@ def test_a_withheld_call_is_counted_and_told(sockets: SocketHouse) -> None:
     watch._telemetry = None
     (entry,) = sockets.house.entries
     numbers = {
-        name: dict((tuple(labels), value) for labels, value in rows)
-        for name, rows in watch.snapshot().items()
+        name: {tuple(labels): value for labels, value in rows} for name, rows in watch.snapshot().items()
     }
 
     assert ("withheld", 1, 1) == (entry.outcome, entry.n_withheld, len(told))
@@ -229,13 +229,11 @@ def test_a_client_that_reads_nothing_is_dropped(parser: str) -> None:
     """It loses its connection, and the upstream learns of it."""
     house = House(parser, {"write_timeout": 0.2})
     sockets = SocketHouse(house)
-    ends: list[Any] = []
 
     async def pour(line: Line) -> None:
-        with pytest.raises(ConnectionError):
+        with suppress(ConnectionError):
             while True:
                 await line.socket.send_str("x" * 65536)
-        ends.append(line.socket.close_code)
 
     async def go() -> None:
         async with sockets.open("/v1/other") as caller:

@@ -11,7 +11,7 @@ more memory than they have bytes. A connection that broke is told from one that 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
@@ -23,13 +23,8 @@ _private = True
 CLOSE_SECONDS: Final = 5.0  # for the client's part of a close
 _BAD: Final = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
-if TYPE_CHECKING:
-    _Sockets = Any
-else:
-    _Sockets = WebSocketsSansIOProtocol
 
-
-class _GuardedSocket(WriteGuard, _Sockets):
+class _GuardedSocket(WriteGuard, WebSocketsSansIOProtocol):
     """The guarded protocol."""
 
     _is_faulty = False  # the client broke a rule, and was told so
@@ -38,6 +33,7 @@ class _GuardedSocket(WriteGuard, _Sockets):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self.close_timeout = CLOSE_SECONDS
+        self._pieces = bytearray()  # of a message, after the first
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; the first are the head of the handshake, and those after a fault are dropped."""
@@ -69,18 +65,16 @@ class _GuardedSocket(WriteGuard, _Sockets):
 
     def handle_cont(self, event: Any) -> None:
         """Take a further piece of a message."""
-        if not isinstance(self.frames[0], bytearray):
-            self.frames = [bytearray(self.frames[0])]
-        self.frames[0] += event.data
+        self._pieces += event.data
         if event.fin:
-            self.frames = [bytes(self.frames[0])]
+            self.frames.append(bytes(self._pieces))
+            self._pieces = bytearray()
             self.send_receive_event_to_app()
 
     def handle_parser_exception(self) -> None:
         """Tell a client that it broke a rule; unread input would make the system discard what it is told."""
-        closed = self.conn.close_sent
-        end = {"type": "websocket.disconnect", "code": closed.code, "reason": closed.reason}
-        self.queue.put_nowait(end)
+        assert (closed := self.conn.close_sent) is not None
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": closed.code, "reason": closed.reason})
         self._is_faulty = self.close_sent = True
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.transport.resume_reading()
@@ -99,7 +93,7 @@ class _GuardedSocket(WriteGuard, _Sockets):
 
     def keepalive_timeout(self) -> None:
         """Drop a client that does not answer a ping, unless its answer may wait to be read."""
-        if self.read_paused:
+        if self.read_paused and self.ping_timeout is not None:
             self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
         else:
             super().keepalive_timeout()

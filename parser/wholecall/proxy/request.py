@@ -116,6 +116,7 @@ def _decides(path: str, headers: Headers, config: Config) -> bool:
 
 
 def nowhere(config: Config, path: str) -> Refusal:
+    """Return the answer to a request that no upstream takes."""
     if config.asks_for_model(path) and config.route(path) is not None:
         return Refusal(404, "no_upstream", "no upstream takes this model")
     return Refusal(404, "no_upstream", "no upstream takes this path")

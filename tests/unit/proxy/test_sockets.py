@@ -87,7 +87,7 @@ class Talk:
     def __init__(self, **settings: Any) -> None:
         self.wire = Wire()
         self.got: list[dict[str, Any]] = []
-        self.go_on = asyncio.Event()
+        self.go_on, self.over = asyncio.Event(), asyncio.Event()
         settings = {"lifespan": "off", "log_config": None, "ws": "none", "interface": "asgi3", **settings}
         config = uvicorn.Config(self._app, **settings)
         config.load()
@@ -100,6 +100,7 @@ class Talk:
         await self.go_on.wait()
         while not self.got or self.got[-1]["type"] != "websocket.disconnect":
             self.got.append(await receive())
+        self.over.set()
 
     async def open(self) -> None:
         """Open it."""
@@ -119,8 +120,7 @@ class Talk:
         """Lose the connection; return what the application got."""
         self.go_on.set()
         self.protocol.connection_lost(None)
-        while not self.got or self.got[-1]["type"] != "websocket.disconnect":
-            await asyncio.sleep(0)
+        await self.over.wait()
         return self.got
 
 
