@@ -262,24 +262,44 @@ def test_a_head_that_says_too_little_or_too_much(house: House, head: bytes, stat
     assert [] == house.conversations
 
 
-def test_a_websocket_is_refused(house: House) -> None:
-    """Clients that know the status use HTTP at once."""
-    upgrade = (
-        b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13"
-    )
-    head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\n" + upgrade + b"\r\n\r\n"
+def test_a_websocket_without_an_upgrade(house: House) -> None:
+    """A request that only names one is told what is missing."""
+    head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nupgrade: websocket\r\n\r\n"
 
-    async def go() -> bytes:
-        reader, writer = await house.connect()
-        writer.write(head)
-        answer = await reader.readuntil(b"\r\n\r\n")
-        writer.close()
-        return answer
-
-    answer = house.play(go, small)
+    answer = house.play(lambda: house.ask(head), small)
 
     assert answer.startswith(b"HTTP/1.1 426 ")
     assert [] == house.conversations
+
+
+@pytest.mark.parametrize("house", ["httptools"], indirect=True)  # h11 reads nothing after a request
+def test_an_upgrade_behind_a_request_that_is_being_answered(house: House) -> None:
+    """The connection is closed: it cannot change its protocol in the middle of an answer."""
+
+    async def serve(conversation: Conversation) -> None:
+        await conversation.begin()
+        await conversation.chunk(HELLO)
+        await conversation.until_closed()
+
+    upgrade = (
+        b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+        b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+
+    async def go() -> bytes:
+        reader, writer = await house.connect()
+        writer.write(request().replace(b"connection: close\r\n", b""))
+        await reader.readuntil(b"canary-text")
+        writer.write(upgrade)
+        try:
+            return await reader.read()
+        except ConnectionError:
+            return b""
+        finally:
+            writer.close()
+
+    assert b"101" not in house.play(go, serve)
+    assert ["client_left"] == [entry.outcome for entry in house.entries]
 
 
 def test_http_2_is_not_offered(house: House) -> None:

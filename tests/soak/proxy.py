@@ -21,10 +21,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 from benchmarks.rivals.anthropic_streams import ANTHROPIC
 from benchmarks.rivals.responses_streams import RESPONSES
@@ -231,17 +232,22 @@ class Watched:
     Args:
         upstream: the URL that it asks.
         folder: where it may write its measurements.
+        idle: seconds of an upstream's silence.
+        settings: more of its settings, as variables of its environment.
     """
 
-    def __init__(self, upstream: str, folder: Path) -> None:
+    def __init__(
+        self, upstream: str, folder: Path, idle: int = 2, settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._file = folder / "held"
         self._file.touch()
         words = (
             "proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--no-env-proxy", "--log", "off",
-            "--idle-timeout", "2", "--ping", "1",
+            "--idle-timeout", str(idle), "--ping", "1",
         )  # fmt: skip
         self.process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "tests.soak.measured", str(self._file), *words],
+            env={**os.environ, **settings},
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
@@ -286,10 +292,15 @@ class Soak:
 
     Attributes:
         wrong: the faults, and how often each occurred.
+        idle: seconds of an upstream's silence that the process bears.
+        settings: settings of the process, as variables of its environment.
         done: the number of exchanges, by the upstream's behaviour.
         memory: the process's memory in the course of the run.
         held: its use without clients: after a fifth of the run, and at the end.
     """
+
+    idle: ClassVar[int] = 2
+    settings: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def __init__(self, seed: int) -> None:
         self.wrong: Counter[str] = Counter()
@@ -308,6 +319,15 @@ class Soak:
             chance.randrange(len(STREAMS)), upstream, chance.choice(CLIENTS), chance.getrandbits(32)
         )
 
+    @asynccontextmanager
+    async def upstream(self) -> AsyncIterator[str]:
+        """Serve while the block runs; give the URL."""
+        server = await asyncio.start_server(_met, "127.0.0.1", 0, backlog=1024)
+        try:
+            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        finally:
+            server.close()
+
     async def client(self, port: int, until: float) -> None:
         """Ask again and again."""
         while time.monotonic() < until:
@@ -323,18 +343,21 @@ class Soak:
 
     async def run(self, seconds: float, n_clients: int) -> None:
         """Run it, and record everything that is left open."""
-        server = await asyncio.start_server(_met, "127.0.0.1", 0, backlog=1024)
-        with tempfile.TemporaryDirectory() as folder:
-            watched = Watched(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", Path(folder))
-            try:
-                await self._rounds(watched, seconds, n_clients)
-            finally:
-                if watched.stop() != 0:
-                    self.wrong[f"the process ended with {watched.process.returncode}"] += 1
-                server.close()
+        async with self.upstream() as url:
+            with tempfile.TemporaryDirectory() as folder:
+                watched = Watched(url, Path(folder), self.idle, self.settings)
+                try:
+                    await self._rounds(watched, seconds, n_clients)
+                finally:
+                    if watched.stop() != 0:
+                        self.wrong[f"the process ended with {watched.process.returncode}"] += 1
         first, last = self.held
         if last.blocks - first.blocks > _GROWTH.blocks or last.mib - first.mib > _GROWTH.mib:
             self.wrong[f"it held {first} early, {last} in the end"] += 1
+
+    def told(self) -> list[str]:
+        """Return further lines of the report."""
+        return []
 
     async def _rounds(self, watched: Watched, seconds: float, n_clients: int) -> None:
         idle = await self._settled(watched, None)
@@ -366,22 +389,25 @@ class Soak:
         return watched.n_open()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(
+    arguments: Sequence[str] | None = None, make: Callable[[int], Soak] = Soak, about: str | None = __doc__
+) -> int:
     """Run the program."""
     options = argparse.ArgumentParser(
-        prog="python -m tests.soak.proxy", description=(__doc__ or "").split("\n")[0]
+        prog=f"python -m {make.__module__}", description=(about or "").split("\n")[0]
     )
     options.add_argument("--minutes", type=float, default=10.0)
     options.add_argument("--streams", type=int, default=200, help="open at one time")
     options.add_argument("--seed", type=int, default=1)
     chosen = options.parse_args(arguments)
-    soak = Soak(chosen.seed)
+    soak = make(chosen.seed)
     asyncio.run(soak.run(60 * chosen.minutes, chosen.streams))
     lines = [
         f"{sum(soak.done.values()):,} exchanges: "
         + ", ".join(f"{name} {n:,}" for name, n in soak.done.most_common()),
         "occupied: " + ", ".join(f"{size:.1f}" for size in soak.memory) + " MiB",
         "in use: " + ", then ".join(map(str, soak.held)),
+        *soak.told(),
         *(f"{n} x {what}" for what, n in soak.wrong.most_common()),
         "all is well" if not soak.wrong else f"{sum(soak.wrong.values()):,} wrong",
     ]

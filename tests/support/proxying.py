@@ -12,7 +12,7 @@ from typing import Any, Union
 from wholecall.proxy.app import ProxyApp
 from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
-from wholecall.proxy.wire import Headers, Question, UpstreamFailed
+from wholecall.proxy.wire import Handshake, Headers, Question, Socket, UpstreamFailed
 
 CHAT = "/v1/chat/completions"
 STREAM: Headers = [(b"content-type", b"text/event-stream")]
@@ -192,6 +192,10 @@ class Scripted:
             self.bodies.append(body or b"")
         else:
             self.bodies.append(b"".join([piece async for piece in body]))
+
+    async def connect(self, handshake: Handshake) -> Socket:
+        """Open no WebSocket."""
+        raise NotImplementedError(handshake)
 
     async def close(self) -> None:
         """Take note of it."""

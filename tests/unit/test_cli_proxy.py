@@ -150,7 +150,7 @@ def test_faults_are_a_wrong_command_line(served: list[Any], capsys: pytest.Captu
     ] == caught.err.splitlines()
 
 
-@pytest.mark.parametrize("missing", ["aiohttp", "uvicorn"])
+@pytest.mark.parametrize("missing", ["aiohttp", "uvicorn", "websockets"])
 def test_without_the_extra(
     missing: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +158,8 @@ def test_without_the_extra(
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "wholecall.proxy.process", raising=False)
     monkeypatch.delattr("wholecall.proxy.process", raising=False)
+    for module in ("wholecall.proxy.guard_sockets", "uvicorn.protocols.websockets.websockets_sansio_impl"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     code = main(["proxy", "--upstream", URL])
 
     assert (3, "", f"wholecall: proxy needs {missing}: pip install 'wholecall[proxy]'\n") == (
@@ -168,9 +170,7 @@ def test_without_the_extra(
 
 def test_the_command_needs_no_extra() -> None:
     """`check`, `env` and every other command run without the server's libraries."""
-    program = (
-        "import sys\nimport wholecall.cli.main\nprint(*{'aiohttp', 'uvicorn', 'httptools'} & {*sys.modules})"
-    )
+    program = "import sys\nimport wholecall.cli.main\nprint(*{'aiohttp', 'uvicorn', 'httptools', 'websockets'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)  # noqa: S603
 
     assert "\n" == done.stdout

@@ -27,7 +27,7 @@ _WRONG: Final = 2  # as argparse exits
 _WIDTH: Final = 70
 _LISTENS_AT: Final = f"http://{KEYS['listen'].default}"  # if nothing says otherwise
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - nothing is bound
-_LIBRARIES: Final = frozenset({"aiohttp", "httptools", "uvicorn", "uvloop"})
+_LIBRARIES: Final = frozenset({"aiohttp", "httptools", "uvicorn", "uvloop", "websockets"})
 _ABOUT = """\
 A reverse proxy for OpenAI's, Anthropic's and compatible APIs. It passes everything as it came, but for answers with
 tool calls: there calls come out whole, or not at all (docs/proxy.md). Clients in any language use it by their base URL.
@@ -231,7 +231,7 @@ name = "OpenAI through wholecall"
 base_url = "{url}/v1"
 env_key = "OPENAI_API_KEY"         # a key, or the proxy's token; a login with ChatGPT goes elsewhere
 wire_api = "responses"             # the only one that it has
-supports_websockets = false        # there are none here
+supports_websockets = false        # true is repaired as well, where the provider has them
 stream_idle_timeout_ms = 900000    # it gives up after 300000 without an event
 """
 _OPENCODE: Final = """\

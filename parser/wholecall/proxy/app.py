@@ -82,7 +82,7 @@ class ProxyApp:
         Raises:
             CutOff: the answer began, and must not end well: the server closes the connection.
         """
-        kinds = {"http": self._http, "lifespan": self._live, "websocket": self._websocket}
+        kinds = {"http": self._exchange, "lifespan": self._live, "websocket": self._exchange}
         await kinds[scope["type"]](scope, receive, send)
 
     @property
@@ -131,12 +131,13 @@ class ProxyApp:
         if self._closing:
             await asyncio.wait(self._closing)
 
-    # One request.
+    # One request, or one WebSocket.
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
         from wholecall.proxy.exchange import Exchange  # noqa: PLC0415 - it needs the repairers
+        from wholecall.proxy.sessions import Session  # noqa: PLC0415 - the same
 
-        exchange = Exchange(
+        exchange = (Exchange if scope["type"] == "http" else Session)(
             scope,
             receive,
             send,
@@ -184,15 +185,6 @@ class ProxyApp:
             await send({"type": "lifespan.startup.complete"})
         await self.close()
         await send({"type": "lifespan.shutdown.complete"})
-
-    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a WebSocket, with a status if the server can send one: clients that know it use HTTP at once."""
-        await receive()
-        if "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        await send({"type": "websocket.http.response.start", "status": 426, "headers": []})
-        await send({"type": "websocket.http.response.body", "body": b""})
 
 
 def _clients(config: Config) -> Upstream:

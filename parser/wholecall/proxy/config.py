@@ -204,9 +204,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         write_timeout: seconds in which a client reads nothing, or `"off"`.
         drain: seconds that open answers have after a stop signal.
         max_request_bytes: bytes of a request body that is read.
+        max_message_bytes: bytes of a message of a WebSocket, in either direction.
         max_held_bytes: bytes of all bodies held at one time, for each worker: of requests until the upstream answers,
             of answers that are judged whole; above it 503.
-        max_streams: requests at one time, for each worker; above it 503.
+        max_streams: requests and WebSockets at one time, for each worker; above it 503.
         log: the access log, on standard error: `"json"`, `"text"` for people, `"off"`; `"auto"` is text on a terminal,
             and JSON elsewhere.
         workers: processes; each uses one core.
@@ -234,6 +235,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     write_timeout: Optional[float] = 60.0
     drain: Annotated[float, Key("--drain SECONDS")] = 30.0
     max_request_bytes: Annotated[int, Key("--max-request-bytes N")] = 64 * MIB
+    max_message_bytes: int = 16 * MIB
     max_held_bytes: int = 256 * MIB
     max_streams: Annotated[int, Key("--max-streams N")] = 1000
     log: Annotated[LogForm, Key("--log FORM")] = "auto"

@@ -97,6 +97,10 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
         mended: whether anything was edited, omitted or added.
         pings: how many pings were sent.
         tokens_in, tokens_out: the provider's counts; None if it stated none.
+        messages_in: the messages of the upstream's WebSocket; None of an exchange without one, as the next two.
+        messages_out: the messages to the client.
+        messages_asked: the messages of the client.
+        close: the close code of a WebSocket: that of the side that ended it, 1006 where a connection broke.
         request: the body of the request, if it was read; for recordings that keep it.
         held: returns how many bytes wait for a verdict right now.
         telemetry: who tells OpenTelemetry of its calls, None if nobody does.
@@ -133,6 +137,10 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
     pings: int = 0
     tokens_in: Optional[int] = None
     tokens_out: Optional[int] = None
+    messages_in: Optional[int] = None
+    messages_out: Optional[int] = None
+    messages_asked: Optional[int] = None
+    close: Optional[int] = None
     request: bytes = b""
     held: Callable[[], int] = _nothing
     telemetry: Optional[Telemetry] = None

@@ -73,6 +73,7 @@ _ENDS: Final = {
     ),
     "too_many_streams": _End(503, "refused", "too many requests are open"),
     "draining": _End(503, "cut", "the proxy is stopping"),
+    "message_too_large": _End(413, "cut", "a message is larger than the proxy takes"),
 }
 _LIMIT: Final = _End(502, "cut", "the answer of {} is beyond a limit")
 _RETRY: Final = {503: ((b"retry-after", b"1"),)}

@@ -1,42 +1,39 @@
 """One exchange: a request is admitted, its answer relayed, until it is over or the client has left.
 
-Theory of operation. A request is checked before any part of it is passed on. A web page can make a browser ask a local
-proxy under the page's own host name, which points to this machine; therefore the host name has to be known, and the
-page has to be allowed. Tokens are compared in constant time.
-
-Then two tasks run: one relays the answer, one waits for the client to leave; the first to end cancels the other. An
-exception of the relay before the first byte went out becomes an error in the form of the requested API. After that the
-exception leaves the application, and the server closes the connection.
+Theory of operation. Once a request is admitted, two tasks run: one relays the answer, one waits for the client to leave;
+the first to end cancels the other. An exception of the relay before the first byte went out becomes an error in the form
+of the requested API. After that the exception leaves the application, and the server closes the connection.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable
-from hmac import compare_digest
-from typing import Final
+from typing import Final, Protocol
 
 from wholecall import Limits
-from wholecall.proxy.config import ClientsConfig, Config
+from wholecall.proxy.admission import admit
+from wholecall.proxy.config import Config
 from wholecall.proxy.deadlines import Clock
-from wholecall.proxy.entry import Entry, Watcher
+from wholecall.proxy.entry import Watcher
 from wholecall.proxy.errors import CutOff, Refusal, error_body, error_headers, outcome_of, refusal_of
-from wholecall.proxy.headers import credentials_of, value_of
 from wholecall.proxy.memory import BodyMemory, Held
 from wholecall.proxy.relay import Relay
 from wholecall.proxy.request import ClientLeft, Incoming, Request, entry_of
-from wholecall.proxy.wire import Headers, Receive, Scope, Send, Upstream
+from wholecall.proxy.wire import Receive, Scope, Send, Upstream
 from wholecall.repairing.answers import ID
 
 _private = True
 
 _BODY_TIMEOUT: Final = 60.0  # seconds without progress
-_HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/\s]+))(?::\d{1,5})?\Z", re.ASCII)
-_CLOSE: Final = ((b"connection", b"close"),)
-_SAME: Final = frozenset({b"none", b"same-origin"})  # typed by the user, or from one of our own pages
-_UPGRADE: Final = ((b"upgrade", b"HTTP/1.1"), (b"connection", b"upgrade"))
+
+
+class Cuttable(Protocol):
+    """A relay that can be ended from outside."""
+
+    def cut(self, code: str) -> None:
+        """End it with an error of this code."""
 
 
 class Exchange:
@@ -72,7 +69,8 @@ class Exchange:
         self._held = Held(memory)
         self._incoming = Incoming(receive, _BODY_TIMEOUT, self._held)
         self._entry = entry_of(scope)
-        self._relay: Relay | None = None
+        self._receive = receive
+        self._relay: Cuttable | None = None
 
     def __repr__(self) -> str:
         return f"<Exchange {self._entry!r}>"
@@ -91,7 +89,8 @@ class Exchange:
         try:
             await self._answer(*begin())
         except Refusal as refusal:
-            await _refuse(refusal, entry, self._send)
+            entry.error, entry.status = entry.error or refusal.code, refusal.status
+            await self._refuse(refusal)
         except ClientLeft:
             entry.outcome = "client_left"
         except asyncio.CancelledError:
@@ -111,6 +110,14 @@ class Exchange:
         """End the answer with an error of this code, if it is being relayed."""
         if self._relay is not None:
             self._relay.cut(code)
+
+    async def _refuse(self, refusal: Refusal) -> None:
+        """Answer with an error."""
+        entry = self._entry
+        body = error_body(entry.path, refusal)
+        headers = [*error_headers(body, refusal), (ID.encode(), entry.id.encode())]
+        await self._send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body if entry.method != "HEAD" else b""})
 
     async def _answer(self, config: Config, upstream: Upstream, busy: str | None) -> None:
         self._memory.most = config.max_held_bytes
@@ -176,85 +183,3 @@ async def _supervise(relay: Relay, incoming: Incoming) -> None:
     if incoming.refusal is not None and not relay.has_begun:
         raise incoming.refusal
     raise ClientLeft("the client left") if isinstance(error, OSError) else error
-
-
-async def _refuse(refusal: Refusal, entry: Entry, send: Send) -> None:
-    entry.error, entry.status = entry.error or refusal.code, refusal.status
-    body = error_body(entry.path, refusal)
-    headers = [*error_headers(body, refusal), (ID.encode(), entry.id.encode())]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body if entry.method != "HEAD" else b""})
-
-
-# Admission.
-
-
-def admit(scope: Scope, clients: ClientsConfig) -> bytes | None:
-    """Admit a request, and return the token that it brought; None if no token is required.
-
-    Raises:
-        Refusal: the request is not admitted.
-    """
-    headers: Headers = list(scope["headers"])
-    if scope["method"] == "CONNECT":
-        raise Refusal(400, "no_tunnel", "this is no proxy for CONNECT")
-    if _is_websocket(headers):
-        raise Refusal(426, "no_websocket", "there are no WebSockets here; use HTTP", _UPGRADE)
-    names = {name for name, _ in headers}
-    if b"content-length" in names and b"transfer-encoding" in names:
-        raise Refusal(400, "bad_framing", "a body has a length or chunks, not both", _CLOSE)
-    codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
-    if codings not in ([], [b"chunked"]):
-        raise Refusal(501, "bad_coding", "a body comes in chunks, and in no other transfer coding", _CLOSE)
-    if scope["http_version"] == "1.1" and b"host" not in names:
-        raise Refusal(400, "bad_host", "a request of HTTP/1.1 has a Host", _CLOSE)
-    _check_host(headers, clients)
-    _check_origin(headers, clients)
-    return _token(headers, clients) if clients.tokens else None
-
-
-def _is_websocket(headers: Headers) -> bool:
-    return value_of(headers, b"upgrade").strip().lower() == "websocket"
-
-
-def _check_host(headers: Headers, clients: ClientsConfig) -> None:
-    hosts = [value for name, value in headers if name == b"host"]
-    if len(hosts) > 1:
-        raise Refusal(400, "bad_host", "a request has one Host")
-    if hosts and _without_port(hosts[0].decode("latin-1").strip().lower()) not in clients.hosts:
-        raise Refusal(403, "host_refused", "the proxy does not answer to this Host; add it to clients.hosts")
-
-
-def _without_port(host: str) -> str:
-    """Return a host name without its port, and an address without its brackets; an empty string if it is neither."""
-    match = _HOST.match(host)
-    return "" if match is None else match[1] or match[2]
-
-
-def _check_origin(headers: Headers, clients: ClientsConfig) -> None:
-    origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
-    if any(origin not in clients.origins for origin in origins):
-        raise Refusal(
-            403, "origin_refused", "web pages of this Origin may not ask; add it to clients.origins"
-        )
-    # Browsers send no Origin with a GET that a page of another site causes, but they state where it comes from.
-    if not origins and not _SAME.issuperset(_sites(headers)):
-        raise Refusal(403, "origin_refused", "web pages of other sites may not ask")
-
-
-def _sites(headers: Headers) -> set[bytes]:
-    return {value.strip().lower() for name, value in headers if name == b"sec-fetch-site"}
-
-
-def _token(headers: Headers, clients: ClientsConfig) -> bytes:
-    known = [token.value.encode() for token in clients.tokens]
-    found: bytes | None = None
-    for brought in credentials_of(headers):
-        for token in known:  # compare all of them, even after a match
-            if compare_digest(brought, token):
-                found = brought
-    if found is None:
-        raise Refusal(
-            401, "bad_token", "a token of this proxy is needed", ((b"www-authenticate", b"Bearer"),)
-        )
-    return found

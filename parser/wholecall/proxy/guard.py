@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
         def pause_writing(self) -> None: ...
         def resume_writing(self) -> None: ...
+        def handle_websocket_upgrade(self, *head: Any) -> None: ...
 else:
     _Protocol = object
 
@@ -38,22 +39,63 @@ _TOO_LARGE: Final = (
 )
 
 
-class _Guard(_Protocol):
+class WriteGuard(_Protocol):
+    """A bound on the time in which a client reads nothing; a mixin in front of one of uvicorn's protocols.
+
+    Attributes:
+        write_seconds: how long a client may read nothing; None for no bound.
+    """
+
+    write_seconds: float | None = None
+
+    _write_timer: asyncio.TimerHandle | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End, and stop the timer."""
+        self._stop_write_timer()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Note that a lot of data waits for the client."""
+        super().pause_writing()
+        self._watch_writing()
+
+    def resume_writing(self) -> None:
+        """Note that the client has read it."""
+        self._stop_write_timer()
+        super().resume_writing()
+
+    def _watch_writing(self) -> None:
+        if self.write_seconds is not None:
+            size = self.transport.get_write_buffer_size()
+            self._write_timer = self.loop.call_later(self.write_seconds, self._look_at_writing, size)
+
+    def _look_at_writing(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() >= before:
+            self.transport.abort()
+        else:
+            self._watch_writing()
+
+    def _stop_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+
+class _Guard(WriteGuard):
     """Bounds for a connection; a mixin in front of one of uvicorn's protocols.
 
     Attributes:
         head_seconds: how long a head may take.
-        write_seconds: how long a client may read nothing; None for no bound.
     """
 
     head_seconds: float = HEAD_SECONDS
-    write_seconds: float | None = None
 
     _is_refused = False  # discard further input: a close would discard our unread answer
     _n_head = 0  # bytes of an unfinished head
     _tail = b""  # the last of them, in which its end may begin
     _head_timer: asyncio.TimerHandle | None = None
-    _write_timer: asyncio.TimerHandle | None = None
+    _is_upgraded = False  # another protocol has the connection
 
     @abstractmethod
     def awaits_head(self) -> bool:
@@ -67,7 +109,6 @@ class _Guard(_Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End, and stop all timers."""
         self._stop_head_timer()
-        self._stop_write_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -78,11 +119,22 @@ class _Guard(_Protocol):
             self._refuse()
             return
         super().data_received(data)
+        if self._is_upgraded:
+            return
         if not self.awaits_head():
             self._n_head, self._tail = 0, b""
             self._stop_head_timer()
         elif self._head_timer is None and self.timeout_keep_alive_task is None:
             self._start_head_timer()
+
+    def handle_websocket_upgrade(self, *head: Any) -> None:
+        """Give the connection to another protocol, unless an answer is still on it."""
+        self._stop_head_timer()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()
+            return
+        self._is_upgraded = True
+        super().handle_websocket_upgrade(*head)
 
     def _refuse(self) -> None:
         self._is_refused = True
@@ -114,34 +166,6 @@ class _Guard(_Protocol):
     def _head_is_late(self) -> None:
         self._head_timer = None
         self.transport.abort()
-
-    # Data that waits for the client.
-
-    def pause_writing(self) -> None:
-        """Note that a lot of data waits for the client."""
-        super().pause_writing()
-        self._watch_writing()
-
-    def resume_writing(self) -> None:
-        """Note that the client has read it."""
-        self._stop_write_timer()
-        super().resume_writing()
-
-    def _watch_writing(self) -> None:
-        if self.write_seconds is not None:
-            size = self.transport.get_write_buffer_size()
-            self._write_timer = self.loop.call_later(self.write_seconds, self._look_at_writing, size)
-
-    def _look_at_writing(self, before: int) -> None:
-        if self.transport.get_write_buffer_size() >= before:
-            self.transport.abort()
-        else:
-            self._watch_writing()
-
-    def _stop_write_timer(self) -> None:
-        if self._write_timer is not None:
-            self._write_timer.cancel()
-            self._write_timer = None
 
 
 def guarded(

@@ -34,7 +34,7 @@ _private = True
 
 _MOST_JOBS: Final = 10_000
 _MOST_BYTES: Final = 16 * 1024 * 1024
-_LIBRARIES: Final = ("uvicorn", "asyncio", "aiohttp")
+_LIBRARIES: Final = ("uvicorn", "asyncio", "aiohttp", "websockets")
 _NO_FAULT: Final = ("Unsupported upgrade request.", "No supported WebSocket library")
 
 
@@ -63,6 +63,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         pings: how many pings were sent.
         tokens_in: the provider's count, None if it stated none.
         tokens_out: the same.
+        messages_in: the messages of the upstream's WebSocket, None if there was none.
+        messages_out: the messages to the client, the same.
+        messages_asked: the messages of the client, the same.
+        close: the close code of the WebSocket, the same.
     """
 
     ts: str
@@ -86,6 +90,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     pings: int
     tokens_in: Optional[int]
     tokens_out: Optional[int]
+    messages_in: Optional[int] = None
+    messages_out: Optional[int] = None
+    messages_asked: Optional[int] = None
+    close: Optional[int] = None
 
     def __repr__(self) -> str:
         return f"<Line {self.id} {self.outcome}>"
@@ -115,6 +123,10 @@ def line_of(entry: Entry) -> Line:
         pings=entry.pings,
         tokens_in=entry.tokens_in,
         tokens_out=entry.tokens_out,
+        messages_in=entry.messages_in,
+        messages_out=entry.messages_out,
+        messages_asked=entry.messages_asked,
+        close=entry.close,
     )
 
 
@@ -134,6 +146,8 @@ def to_text(line: Line) -> str:
         "withheld": ",".join(withheld),
         "held": f"{line.held_ms:.0f}ms" if line.held_ms else "",
         "pings": line.pings,
+        "messages": line.messages_out,
+        "close": line.close,
         "id": line.id,
     }
     told = "".join(f" {name}={value}" for name, value in more.items() if value)

@@ -97,6 +97,14 @@ METRICS: Final[tuple[Metric, ...]] = (
     Metric(
         "bytes_total", "counter", "Bytes of bodies from upstreams (in) and to clients (out).", ("direction",)
     ),
+    Metric("websockets_total", "counter", "WebSockets that are over.", ("upstream",)),
+    Metric(
+        "websocket_messages_total",
+        "counter",
+        "Messages of WebSockets that are over: from upstreams (in), to clients (out), from clients (asked).",
+        ("upstream", "direction"),
+    ),
+    Metric("websockets", "gauge", "WebSockets that are open.", ("upstream",)),
     Metric("streams", "gauge", "Exchanges that are open.", ("upstream",)),
     Metric("held_bytes", "gauge", "Bytes that wait for a verdict.", ("upstream",)),
     Metric(

@@ -27,6 +27,7 @@ from wholecall.proxy.admin import Admin, Ask, Status
 from wholecall.proxy.app import ProxyApp
 from wholecall.proxy.config import Config, ConfigError
 from wholecall.proxy.guard import HEAD_SECONDS, guarded
+from wholecall.proxy.guard_sockets import guarded_socket
 from wholecall.proxy.log import Teller, quieten
 from wholecall.proxy.values import Address
 from wholecall.proxy.watch import LoopLag, Watch
@@ -86,6 +87,7 @@ class Process:
         self.app = ProxyApp(config, watcher=self.watch)
         protocol = guarded(write_seconds=config.write_timeout, head_seconds=head_seconds, parser=parser)
         settings = _settings(self.app, config, http=protocol, drain=config.drain, tls=True)
+        settings.ws = guarded_socket(write_seconds=config.write_timeout)
         settings.timeout_keep_alive = keep_alive  # type: ignore[assignment]  # a timer takes it
         self._server = _Server(settings)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -264,6 +266,10 @@ def _settings(app: Any, config: Config, *, http: Any, drain: float, tls: bool = 
         app,
         http=http,
         ws="none",
+        ws_max_size=config.max_message_bytes,
+        ws_ping_interval=config.ping,
+        ws_ping_timeout=config.write_timeout,
+        ws_per_message_deflate=False,  # a few bytes would be megabytes, and all of them at once
         lifespan="off",
         loop="none",
         log_config=None,

@@ -44,11 +44,11 @@ Body = Union[bytes, AsyncIterator[bytes], None]
 
 def entry_of(scope: Scope) -> Entry:
     """Return the entry of an exchange at its beginning."""
-    path = _path_of(scope)
+    path = path_of(scope)
     return Entry(
         id=id_of(scope["headers"]) or uuid.uuid4().hex,
         started=time.time(),
-        method=scope["method"],
+        method=scope.get("method", "GET"),  # that of a handshake
         path=path[:_MOST_PATH] if path.startswith("/") else "",  # a whole URL may have a user
     )
 
@@ -86,7 +86,7 @@ class Request(msgspec.Struct, frozen=True):
             Refusal: no upstream takes it.
             ClientLeft: the client left before all of it arrived.
         """
-        path, headers = _straight(_path_of(scope)), list(scope["headers"])
+        path, headers = straight(path_of(scope)), list(scope["headers"])
         asks = asks_for_calls(scope["method"], path)
         asked, body = await _body(scope, incoming, config, is_read=asks or _decides(path, headers, config))
         entry.model, entry.is_stream = asked.model_name, asked.stream is True
@@ -94,7 +94,7 @@ class Request(msgspec.Struct, frozen=True):
             entry.request = body
         route = config.route(path, asked.model_name)
         if route is None:
-            raise _nowhere(config, path)
+            raise nowhere(config, path)
         entry.upstream = route.upstream.name
         translation = translation_of(config, route, scope["method"], path, _plain(body, headers))
         if translation is not None:
@@ -115,7 +115,8 @@ def _decides(path: str, headers: Headers, config: Config) -> bool:
     return config.asks_for_model(path) and _JSON in value_of(headers, b"content-type")
 
 
-def _nowhere(config: Config, path: str) -> Refusal:
+def nowhere(config: Config, path: str) -> Refusal:
+    """Return the answer to a request that no upstream takes."""
     if config.asks_for_model(path) and config.route(path) is not None:
         return Refusal(404, "no_upstream", "no upstream takes this model")
     return Refusal(404, "no_upstream", "no upstream takes this path")
@@ -124,13 +125,13 @@ def _nowhere(config: Config, path: str) -> Refusal:
 # Paths.
 
 
-def _path_of(scope: Scope) -> str:
+def path_of(scope: Scope) -> str:
     """Return the path of a request as received, without its query."""
     raw: bytes | None = scope.get("raw_path")
     return quote(scope["path"]) if raw is None else raw.decode("latin-1")
 
 
-def _straight(path: str) -> str:
+def straight(path: str) -> str:
     """Return a path without doubled slashes.
 
     Raises:

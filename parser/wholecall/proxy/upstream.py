@@ -1,4 +1,4 @@
-"""HTTP clients for upstreams, by aiohttp: the only module that imports it.
+"""HTTP clients for upstreams, by aiohttp, which only this module and `upstream_sockets` import.
 
 Theory of operation. Each upstream has its own session, which decodes nothing, follows no redirects, keeps no cookies,
 adds no headers and writes URLs unchanged. Idle connections are kept for less time than servers keep them. A server may
@@ -22,7 +22,8 @@ from aiohttp import http_exceptions
 from yarl import URL
 
 from wholecall.proxy.config import Config, UpstreamConfig
-from wholecall.proxy.wire import Answer, Headers, Question, UpstreamCode, UpstreamFailed
+from wholecall.proxy.upstream_sockets import SocketClient, UpstreamSocket
+from wholecall.proxy.wire import Answer, Handshake, Headers, Question, UpstreamCode, UpstreamFailed
 
 _private = True
 
@@ -59,6 +60,7 @@ class Clients:
         self._config = config
         self._kept: dict[str, _Client] = {}
         self._fresh: dict[str, _Client] = {}  # without kept connections
+        self._sockets: dict[str, SocketClient] = {}
         self._context: ssl.SSLContext | bool = (
             True if config.ca_bundle is None else _context(config.ca_bundle)
         )
@@ -85,11 +87,40 @@ class Clients:
         except _FAILURES as error:
             raise UpstreamFailed(_code_of(error)) from None
 
+    async def connect(self, handshake: Handshake) -> UpstreamSocket:
+        """Open a WebSocket.
+
+        Raises:
+            UpstreamRefused: the upstream answered, and opened none.
+            UpstreamFailed: there is no answer.
+        """
+        upstream = handshake.upstream
+        client = self._sockets.get(upstream.name)
+        if client is None:
+            client = self._sockets[upstream.name] = self._socket_client(upstream)
+        try:
+            return await client.connect(handshake)
+        except _FAILURES as error:
+            raise UpstreamFailed(_code_of(error)) from None
+
     async def close(self) -> None:
         """Close all connections."""
         for clients in (self._kept, self._fresh):
             while clients:
                 await clients.popitem()[1].close()
+        while self._sockets:
+            await self._sockets.popitem()[1].close()
+
+    def _socket_client(self, upstream: UpstreamConfig) -> SocketClient:
+        config = self._config
+        return SocketClient(
+            self._context,
+            connect_timeout=config.connect_timeout,
+            most_head=_MOST_HEAD,
+            proxy=_proxy(upstream.url) if config.env_proxy else (None, {}),
+            is_plain=upstream.url.startswith("http:"),
+            skipped=_ADDED,
+        )
 
     def _client(self, question: Question, clients: dict[str, _Client], *, is_kept: bool) -> _Client:
         upstream = question.upstream

@@ -119,11 +119,14 @@ class Watch:
         tally = self.tally
         streams: Counter[tuple[str, ...]] = Counter({(name,): 0 for name in self._models})
         held: Counter[tuple[str, ...]] = Counter(streams)
+        sockets: Counter[tuple[str, ...]] = Counter(streams)
         for entry in self._open:
             labels = (entry.upstream or _NONE,)
             streams[labels] += 1
             held[labels] += entry.held()
+            sockets[labels] += entry.messages_in is not None
         tally.put("streams", streams)
+        tally.put("websockets", sockets)
         tally.put("held_bytes", held)
         if self._recordings is not None:
             tally.put("recordings_lost_total", {(): self._recordings.lost})
@@ -150,6 +153,11 @@ class Watch:
         tally.add("bytes_total", ("out",), entry.bytes_out)
         if entry.seconds_first is not None:
             tally.observe("first_byte_seconds", entry.seconds_first, (upstream,))
+        if entry.messages_in is not None:
+            tally.add("websockets_total", (upstream,))
+            told = (("in", entry.messages_in), ("out", entry.messages_out), ("asked", entry.messages_asked))
+            for direction, n_messages in told:
+                tally.add("websocket_messages_total", (upstream, direction), n_messages or 0)
         if entry.unrepaired is not None:
             tally.add("not_repaired_total", (entry.unrepaired,))
         if entry.handling != "passed":

@@ -7,7 +7,7 @@ the end of the drain) closes the answer; the waiting read raises then. Therefore
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from typing import Any, Final, Literal, Optional, Protocol, Union
+from typing import Any, Final, Literal, NamedTuple, Optional, Protocol, Union
 
 import msgspec
 
@@ -90,6 +90,89 @@ class Answer(Protocol):
         """Close the connection at once; after a complete read it is closed already."""
 
 
+# WebSockets.
+
+
+class UpstreamRefused(WholecallError):
+    """The upstream answered a handshake, and opened no WebSocket.
+
+    Attributes:
+        status: the HTTP status.
+        headers: as received, in their order.
+        body: the beginning of the body, all of a usual one.
+    """
+
+    def __init__(self, status: int, headers: Headers, body: bytes) -> None:
+        super().__init__("opened no WebSocket")
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+
+class Handshake(msgspec.Struct, frozen=True, kw_only=True):
+    """The request for a WebSocket of an upstream.
+
+    Attributes:
+        upstream: the recipient.
+        url: the whole URL as it is to be sent, with `http` or `https`.
+        headers: end-to-end headers; without `host` and without those of the handshake itself.
+        protocols: the subprotocols that the client offers.
+        most: bytes that a message of the upstream may have.
+    """
+
+    upstream: UpstreamConfig
+    url: str
+    headers: Headers
+    protocols: tuple[str, ...] = ()
+    most: int
+
+    def __repr__(self) -> str:
+        return f"<Handshake with {self.upstream.name}>"
+
+
+class Closed(NamedTuple):
+    """The end of a WebSocket.
+
+    Attributes:
+        code: the close code; 1005 for a close frame without one, 1006 if the connection broke without such a frame.
+        reason: the reason that the peer gave.
+        error: the code of an error of ours, if the end is one: `message_too_large`.
+    """
+
+    code: int
+    reason: str = ""
+    error: Optional[str] = None
+
+
+class Socket(Protocol):
+    """A WebSocket of an upstream.
+
+    Attributes:
+        headers: those of its answer to the handshake, as received.
+        protocol: the subprotocol that it chose.
+    """
+
+    headers: Headers
+    protocol: Optional[str]
+
+    async def receive(self) -> Union[str, bytes, Closed, None]:
+        """Return its next message; None for a ping, which is answered here, or a pong. Nothing follows `Closed`."""
+        ...
+
+    async def send(self, message: Union[str, bytes]) -> None:
+        """Send a message, and return once there is room for another one.
+
+        Raises:
+            UpstreamFailed: the connection is closed.
+        """
+
+    async def ping(self) -> None:
+        """Send a ping; nothing happens on a connection that is closed."""
+
+    async def close(self, code: int, reason: str = "") -> None:
+        """Close it, and wait a little for the peer's part of that; a repeated call does nothing."""
+
+
 class Upstream(Protocol):
     """An upstream."""
 
@@ -97,6 +180,15 @@ class Upstream(Protocol):
         """Send a request, and return its answer once the head has arrived; cancelling it closes the connection.
 
         Raises:
+            UpstreamFailed: there is no answer.
+        """
+        ...
+
+    async def connect(self, handshake: Handshake) -> Socket:
+        """Open a WebSocket; cancelling it closes the connection.
+
+        Raises:
+            UpstreamRefused: the upstream answered, and opened none.
             UpstreamFailed: there is no answer.
         """
         ...

@@ -4,8 +4,8 @@ Theory of operation. An archive may be far larger than memory: entries are read 
 `response.content.text` is the decoded body, as text or base64. Chrome keeps no body of an event stream that a page is
 still reading; its messages are in `_eventSourceMessages` (`eventName`, `eventId`, `data`, `time`), and those of a
 WebSocket in `_webSocketMessages` (`type`, `opcode`, `data`, `time`; opcode 2 is binary, base64). The event stream's
-messages are written again as server-sent events, the received WebSocket messages as JSON lines. Their times are
-seconds.
+messages are written again as server-sent events, the received WebSocket messages as JSON lines, one a message; binary
+ones without JSON text are sound, and left out. Their times are seconds.
 
 Event streams are UTF-8 whatever their content type says (WHATWG HTML 9.2.4), but tools that export text follow the
 type: without a charset mitmproxy reads `text/event-stream` as Latin-1 and Chromium as Windows-1252. Both keep every
@@ -31,6 +31,7 @@ from wholecall.recordings.source import Source
 
 _FORM = "har"
 _BINARY = 2
+_SPACES = bytes.maketrans(b"\r\n", b"  ")
 _EVENT_STREAM = "vnd.amazon.eventstream"
 _REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
 # The characters that Windows-1252 has where Latin-1 has controls; for its gaps, its readers keep the control.
@@ -133,11 +134,17 @@ def _line(message: dict[str, Any]) -> bytes:
     if data is None or message.get("type") != "receive":
         return b""
     if message.get("opcode") != _BINARY:
-        return text_to_bytes(data) + b"\n"
+        return _in_one_line(text_to_bytes(data))
     try:
-        return base64.b64decode(data, validate=True) + b"\n"
+        decoded = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise ValueError("the base64 of a message is damaged") from None
+    return _in_one_line(decoded) if decoded.lstrip().startswith((b"{", b"[")) else b""
+
+
+def _in_one_line(message: bytes) -> bytes:
+    """Return a message as one line, which is never joined with the next: in JSON, line ends are spaces."""
+    return message.translate(_SPACES) + b"\n"
 
 
 _MESSAGES: dict[str, Callable[[dict[str, Any]], bytes]] = {

@@ -431,11 +431,12 @@ def test_a_fault_of_ours_is_no_success() -> None:
 # Other scopes than requests.
 
 
-def test_websockets_are_refused_with_a_status() -> None:
-    """If the server can say one."""
+def test_a_server_that_cannot_refuse_with_a_status_closes() -> None:
+    """A handshake is refused with a status if the server can say one, and is closed otherwise."""
 
     async def go(extensions: dict[str, Any]) -> list[dict[str, Any]]:
         sent: list[dict[str, Any]] = []
+        scope = {"type": "websocket", "path": "/v1/responses", "headers": [(b"host", b"evil.test")]}
 
         async def receive() -> dict[str, Any]:
             return {"type": "websocket.connect"}
@@ -443,11 +444,13 @@ def test_websockets_are_refused_with_a_status() -> None:
         async def send(message: dict[str, Any]) -> None:
             sent.append(message)
 
-        await ProxyApp(config())({"type": "websocket", "extensions": extensions}, receive, send)
+        await ProxyApp(config(), upstream=lambda _: Scripted())(
+            {**scope, "extensions": extensions}, receive, send
+        )
         return sent
 
     assert ["websocket.close"] == [message["type"] for message in asyncio.run(go({}))]
-    assert 426 == asyncio.run(go({"websocket.http.response": {}}))[0]["status"]
+    assert 403 == asyncio.run(go({"websocket.http.response": {}}))[0]["status"]
 
 
 def test_servers_that_tell_of_their_life() -> None:

@@ -6,6 +6,9 @@ When the source ends, the parser is closed. When the source raises, the parser t
 propagates with the turn as its attribute `turn`. Anything else that ends the feeding (an early exit, a cancellation)
 aborts the parser. In every case the source is closed, by its own method for that. No event loop is imported: the
 asynchronous feeding works under any.
+
+A *socket* gives messages, not pieces of a stream: each is one frame, and is never joined with the next one. Its owner
+leaves the loop after a turn, asks for the next one, and loops again.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
+
+import msgspec
 
 from wholecall.errors import Uncopyable
 from wholecall.stream.parser import ToolCallParser
@@ -28,6 +33,12 @@ AsyncSource = Union[AsyncIterable[ChunkT], AbstractAsyncContextManager[AsyncIter
 _BYTES = (bytes, bytearray, memoryview, str)  # `feed` rejects text, with advice
 _CLOSERS = ("close", "__exit__")
 _ASYNC_CLOSERS = ("aclose", "close", "__aexit__")
+
+
+class _Message(msgspec.Struct):
+    """One message of a socket, in the form of an SDK's wrapper for an event."""
+
+    data: str
 
 
 def is_synchronous(source: object) -> bool:
@@ -47,6 +58,19 @@ def gives_chunks(source: object, method: str) -> bool:
         and not isinstance(source, (*_BYTES, dict))
         and not hasattr(type(source), "model_fields")
     )
+
+
+def is_socket(source: object) -> bool:
+    """Return whether an object is a connection that gives messages, such as those of `websockets` and of SDKs."""
+    return hasattr(source, "recv") and hasattr(source, "send")
+
+
+def _message_text(message: bytes | bytearray | memoryview | str) -> str | None:
+    """Return the text of a socket's message, None for a binary one that is not JSON: sound."""
+    if isinstance(message, str):
+        return message
+    data = bytes(message)
+    return data.decode("utf-8", "replace") if data.lstrip().startswith((b"{", b"[")) else None
 
 
 def advice(source: object) -> str:
@@ -87,10 +111,20 @@ class _Common(Uncopyable, Generic[ChunkT]):
         """Whether no more chunks come: the source has ended or failed, or was closed."""
         return self._closed
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the source outlives the loops over it: a socket that its owner opened."""
+        return not self._entered and is_socket(self._source)
+
     def _feed(self, chunk: Any) -> None:
-        feed: Any = self.parser.feed if isinstance(chunk, _BYTES) else self.parser.feed_event
         self._began = True
-        self.events = feed(chunk)
+        if not isinstance(chunk, _BYTES):
+            self.events = self.parser.feed_event(chunk)
+        elif not is_socket(self.stream):
+            self.events = self.parser.feed(chunk)  # type: ignore[arg-type] # it rejects text, with advice
+        else:
+            text = _message_text(chunk)
+            self.events = [] if text is None else self.parser.feed_event(_Message(text))
 
     def _fail(self, error: Exception) -> None:
         """Report to the parser that the source raised, and attach the turn to the exception.

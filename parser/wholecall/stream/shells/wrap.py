@@ -2,8 +2,9 @@
 
 Theory of operation. A wrapped stream is read like the stream itself; each chunk that passes is also fed to a parser.
 The wrapper holds the events of the last chunk and the results so far (`found`). It has the attributes of the stream
-that it wraps, and is closed when the loop over it is left, however it is left. See `sources` for how streams are opened
-and closed, `iterate` for the events instead of the chunks.
+that it wraps, and is closed when the loop over it is left, however it is left; a socket that its owner opened stays
+open, and the next loop goes on. See `sources` for how streams are opened and closed, `iterate` for the events instead
+of the chunks.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class WrappedStream(_Wrapper[ChunkT, ArgsT]):
         try:
             yield from self._feeding
         finally:
-            self.close()
+            if not self._feeding.is_kept:
+                self.close()
 
     def __next__(self) -> ChunkT:
         return next(self._feeding)
@@ -102,7 +104,8 @@ class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
             async for chunk in self._feeding:
                 yield chunk
         finally:
-            await self.aclose()
+            if not self._feeding.is_kept:
+                await self.aclose()
 
     async def __anext__(self) -> ChunkT:
         return await self._feeding.__anext__()
@@ -223,9 +226,13 @@ def wrap(
     stream. An asynchronous stream needs `async with wrap(stream) as stream:` to be closed immediately: Python leaves
     asynchronous loops without a notification, and the event loop closes them later.
 
+    A connection of a socket (an SDK's, or one of `websockets`) has many turns: a loop over it that is left stays
+    without effect, and the next loop goes on; `turns[-1]` is the turn that was read last. Each of its messages is one
+    event.
+
     Args:
         stream: an SDK's object for a streamed response, synchronous or asynchronous: an iterable of its chunks, of
-            dicts or of bytes, or a context manager that returns one.
+            dicts or of bytes, or a context manager that returns one; or a connection that is iterated for messages.
         dialect: as for `ToolCallParser`, like all following arguments.
         tools: the tools that were given to the model.
         options: `live`, `watch`, `text`, `framing`, `policy` and `limits`.

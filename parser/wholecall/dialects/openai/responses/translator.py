@@ -13,6 +13,8 @@ the finished response is one `Restated`, without positions (quirk 99). Servers l
 72, 73 and 74). Custom tools and MCP calls have the same events under their own names; deltas of tools that OpenAI runs
 are skipped, for their finished item restates them.
 
+On a WebSocket an error with a status (`previous_response_not_found`) refuses a request, and ends no response.
+
 Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and leaves a
 hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are ignored.
 
@@ -110,15 +112,16 @@ class _Progress:
 
     # The beginning and the end
 
-    def open(self, response: items.Response) -> list[deltas.Delta]:
-        """Begin a new response."""
+    def open(self, response: items.Response, *, beside: bool = False) -> list[deltas.Delta]:
+        """Begin a new response; the first in a lane is `beside` those of other lanes, and ends none of them."""
         key = labels.id_label(response.id)
+        restart = self.opened or not beside
         self._restart(key)
         self.opened = True
         return (
             []
             if self._guest
-            else [deltas.TurnOpened(key, key, labels.name_label(response.model), restart=True)]
+            else [deltas.TurnOpened(key, key, labels.name_label(response.model), restart=restart)]
         )
 
     def body(self, response: items.Response, wire: _Wire) -> list[deltas.Delta]:
@@ -221,6 +224,12 @@ def _items(frame: Frame) -> _Wire:
         return decode.member(found[0], position)
 
     return item
+
+
+def _refused(error: Any, frame: Frame) -> list[deltas.Delta]:
+    """Return the fault for an error of a WebSocket, which has the status of HTTP: a request failed, no response."""
+    is_message = not frame.event and type(decode.member(decode.plain(frame.data), "status")) is int
+    return report.error(error, fatal=False) if is_message else []
 
 
 def _odd(_: str) -> Any:
@@ -359,7 +368,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
                 decode.decode(events.BODY_DECODER, frame.data) or _NO_RESPONSE, _items(frame)
             )
         if event.error is not None:
-            return self._now.fail(event.error)
+            return _refused(event.error, frame) or self._now.fail(event.error)
         if (event.type or frame.event) == "error":
             flat = decode.decode(events.ERROR_DECODER, frame.data)
             return self._now.fail(flat and msgspec.structs.asdict(flat))
@@ -419,7 +428,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
     # The message
 
     def _created(self, event: events.Event) -> list[deltas.Delta]:
-        return self._now.open(event.response or _NO_RESPONSE)
+        return self._now.open(event.response or _NO_RESPONSE, beside=event.stream_id is not None)
 
     def _progressed(self, event: events.Event) -> list[deltas.Delta]:
         return [] if self._now.opened else self._created(event)

@@ -1,0 +1,97 @@
+"""Sessions over sockets: what leaves a repairer of messages has no call that the server did not send whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import sessions
+
+# Recordings that lack nothing: no call was cut, no argument text is missing, no line is damaged.
+HEALTHY = {
+    "responses": {"json-lines", "socket-lanes"},
+    "openai-realtime": {"index-zero-for-all", "text-and-call", "two-in-flight"},
+    "gemini-live": {"interrupted-and-taken-back", "pretty-printed-two-channels", "single-call", "text-turns"},
+}
+
+
+def invented(lines: list[str], dialect: str) -> list[str]:
+    """Return the damages after which a client executes what the whole session does not hold."""
+    known = sessions.told(lines, dialect)
+    cases = [("as it came", lines), *sessions.damages(lines)]
+    return [
+        f"{what}: {more}"
+        for what, damaged in cases
+        if (more := sessions.executed(sessions.passed(damaged, dialect).messages).every - known)
+    ]
+
+
+def lanes(messages: list[Any]) -> dict[Any, list[Any]]:
+    """Return messages by the response or the lane that they are of; a message of none has its own place."""
+    found: dict[Any, list[Any]] = {}
+    for message in messages:
+        payload = json.loads(message)
+        lane = payload.get("stream_id") or payload.get("response_id") or payload.get("type")
+        found.setdefault(lane, []).append(message)
+    return found
+
+
+@pytest.mark.parametrize("dialect", sessions.WIRES)
+def test_no_damage_makes_a_call(dialect: str) -> None:
+    """Law 139: with any message of a session lost, cut or repeated, every call that leaves is one of the session's."""
+    found = {name: invented(lines, dialect) for name, lines in sessions.recordings(dialect).items()}
+
+    assert len(found) >= 3
+    assert {} == {name: faults for name, faults in found.items() if faults}
+
+
+@pytest.mark.slow
+def test_no_damage_makes_a_call_of_a_stream() -> None:
+    """Law 139, for the events of all recorded streams of Responses as messages."""
+    recorded = sessions.recordings("responses", streams=True)
+    found = {name: invented(lines, "responses") for name, lines in recorded.items()}
+
+    assert len(found) > 20
+    assert {} == {name: faults for name, faults in found.items() if faults}
+
+
+@pytest.mark.slow
+@pytest.mark.cases
+@pytest.mark.parametrize("dialect", sessions.WIRES)
+def test_no_damage_makes_a_call_of_further_recordings(dialect: str, recordings_dir: Path) -> None:
+    """Law 139, for other projects' recordings of sessions."""
+    paths = sorted(path for path in recordings_dir.iterdir() if path.name.startswith(f"{dialect}__"))
+    found = {
+        path.name: invented(sessions.messages(path), dialect) for path in paths if path.suffix == ".ndjson"
+    }
+
+    assert {} == {name: faults for name, faults in found.items() if faults}
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("dialect", sessions.WIRES)
+def test_a_healthy_session_passes(dialect: str, binary: bool) -> None:
+    """Law 139: each message leaves as it came, text or binary, in the order of its response, named or detected."""
+    recorded = sessions.recordings(dialect)
+    for name in HEALTHY[dialect]:
+        lines = [line.encode() if binary else line for line in recorded[name]]
+        for expected in (dialect, None):
+            left, report = sessions.passed(lines, expected)
+            assert (name, lanes(lines)) == (name, lanes(left))
+            assert (False, 0) == (report.mended, report.n_withheld * (name != "text-turns"))
+
+
+@pytest.mark.parametrize("dialect", ["responses", "openai-realtime"])
+def test_all_clients_execute_the_same(dialect: str) -> None:
+    """Law 139: on the item, on the text and on the finished response, in any damaged session."""
+    wrong = []
+    for name, lines in sessions.recordings(dialect).items():
+        for what, damaged in [("as it came", lines), *sessions.damages(lines)]:
+            found = sessions.executed(sessions.passed(damaged, dialect).messages)
+            if found.items != found.texts or found.responses - found.items:
+                wrong.append(f"{name}: {what}: {found}")
+
+    assert [] == wrong
