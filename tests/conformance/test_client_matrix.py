@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,18 @@ from tests.support import breaking, client_matrix, client_results, conformance_m
 from wholecall.grading.conform.results import ALL, Graded, Score, load
 
 SUITE = client_results.SUITE
+ROOT = SUITE.parent
+# What is installed for the framework of each adapter.
+DISTRIBUTIONS = {
+    "langchain_agent": "langchain>",
+    "pydantic_ai_agent": "pydantic-ai-slim[",
+    "openai_agents": "openai-agents",
+    "litellm_completion": "litellm>",
+    "google_adk_agent": "google-adk>",
+    "strands_agent": "strands-agents[",
+    "smolagents_agent": "smolagents[",
+    "llama_index_agent": "llama-index-llms-openai>",
+}
 NONE = dict.fromkeys(("lost", "refused", "crash", "timeout", "unsupported"), 0)
 
 
@@ -30,6 +43,17 @@ def test_each_adapter_in_python_is_in_one_group() -> None:
         *groups
     )
     assert set.intersection(*groups) == set()
+
+
+def test_the_night_has_the_framework_of_each_integration() -> None:
+    """A framework that is not installed is passed over, so each has to be in an extra, or in the job's own list."""
+    source = (SUITE / "clients/wholecall_integrations.py").read_text("utf-8")
+    adapters = set(re.findall(r'^    "(\w+)": Framework\(', source, re.MULTILINE))
+    asked = (ROOT / "pyproject.toml").read_text("utf-8").partition("\nsdk = [")[2].partition("\nengine-")[0]
+    asked += "".join(re.findall(r"\{group: sdk.*\}", (ROOT / ".github/workflows/ci.yml").read_text("utf-8")))
+
+    assert set(DISTRIBUTIONS) == adapters
+    assert [] == [name for name in DISTRIBUTIONS.values() if name not in asked]
 
 
 def test_the_safest_version_is_the_measure() -> None:

@@ -231,6 +231,20 @@ def test_check_says_what_passes_as_it_is(tmp_path: Path, capsys: pytest.CaptureF
     assert (0, True) == (code, "as they are" in capsys.readouterr().out)
 
 
+def test_check_has_no_remark_on_a_translated_upstream(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its URL may end in /v1: requests that are translated ask for the right one."""
+    translated = (
+        'serve = "anthropic"\n[[upstream]]\nurl = "https://h.example/v1"\nwire = "chat-completions"\n'
+    )
+    (tmp_path / "p.toml").write_text(translated, "utf-8")
+    code = main(["proxy", "check", str(tmp_path / "p.toml")])
+    out = capsys.readouterr().out
+
+    assert (0, True, False) == (code, "anthropic said in chat-completions" in out, "ends in /v1" in out)
+
+
 def test_check_tells_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Faults go to standard error, and the exit code is that of a wrong command line."""
     (tmp_path / "p.toml").write_text(

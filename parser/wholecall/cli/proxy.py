@@ -203,7 +203,8 @@ def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
 def _hints(config: Config) -> Iterator[str]:
     """Yield settings that are valid, but often a mistake."""
     for upstream in config.upstreams:
-        if upstream.url.endswith("/v1"):
+        is_translated = upstream.wire not in (None, config.serve)  # such a URL is taken as it is
+        if upstream.url.endswith("/v1") and not is_translated:
             yield ""
             yield (
                 f"The URL of {upstream.name} ends in /v1: a client whose base URL ends in /v1, too, asks for"

@@ -1,7 +1,7 @@
 """Tool parsers for vLLM: every text format of wholecall as `--tool-call-parser wholecall_<format>`.
 
 Installed beside vLLM, wholecall is found by its entry point, and nothing of vLLM is imported before a parser of
-wholecall is chosen. `--tool-parser-plugin wholecall.integrations.tool_parser_plugin` does the same where entry points are not
+wholecall is chosen. `--tool-parser-plugin` with the file `tool_parser_plugin.py` does the same where entry points are not
 loaded.
 
 Theory of operation. vLLM makes one parser for each choice of an answer. Pieces of the text come to

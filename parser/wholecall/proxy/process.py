@@ -29,6 +29,7 @@ from wholecall.proxy.config import Config, ConfigError
 from wholecall.proxy.guard import HEAD_SECONDS, guarded
 from wholecall.proxy.guard_sockets import guarded_socket
 from wholecall.proxy.log import Teller, quieten
+from wholecall.proxy.tracing import traced
 from wholecall.proxy.values import Address
 from wholecall.proxy.watch import LoopLag, Watch
 
@@ -86,7 +87,8 @@ class Process:
         self.watch = Watch.of(config, stream or sys.stderr)
         self.app = ProxyApp(config, watcher=self.watch)
         protocol = guarded(write_seconds=config.write_timeout, head_seconds=head_seconds, parser=parser)
-        settings = _settings(self.app, config, http=protocol, drain=config.drain, tls=True)
+        app = traced(self.app) if config.telemetry else self.app
+        settings = _settings(app, config, http=protocol, drain=config.drain, tls=True)
         settings.ws = guarded_socket(write_seconds=config.write_timeout)
         settings.timeout_keep_alive = keep_alive  # type: ignore[assignment]  # a timer takes it
         self._server = _Server(settings)
