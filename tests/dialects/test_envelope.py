@@ -21,6 +21,7 @@ WRAPS: dict[str, Wrap] = {
     "data and success": lambda _, data: f'{{"data":{data},"success":true}}',
     "behind a code": lambda _, data: f'{{"code":0,"msg":"ok","data":{data}}}',
     "as text": lambda _, data: compact({"success": True, "data": data}),
+    "of a folder": lambda _, data: f'{{"directory":"/srv","payload":{data}}}',
     "as an event": lambda name, data: f'{{"event":{compact(name)},"data":{data}}}',
     "as an event with text": lambda name, data: compact({"event": name, "data": data}),
 }

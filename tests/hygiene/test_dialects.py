@@ -36,7 +36,8 @@ def test_the_page_shows_these_words() -> None:
 def test_the_cost_of_every_dialect_is_counted() -> None:
     """The table of lines has a row for each, with code and an entry."""
     rows = {
-        name: counts.split(" | ") for name, counts in re.findall(r"\| `(.+?)` \| (.+) \|", dialect_lines.table())
+        name: counts.split(" | ")
+        for name, counts in re.findall(r"\| `(.+?)` \| (.+) \|", dialect_lines.table())
     }
 
     assert sorted(NAMES) == sorted(rows)

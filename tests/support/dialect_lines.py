@@ -55,7 +55,7 @@ def _row(name: str, lines: Lines) -> str:
 def _module(translator: object) -> Path:
     """Return the file of a translator's class, or its folder if it has one of its own."""
     path = Path(str(sys.modules[type(translator).__module__].__file__))
-    return path if path.parent.parent == _HERE or path.parent == _HERE else path.parent
+    return path if _HERE in (path.parent.parent, path.parent) else path.parent
 
 
 def _of_module(path: Path) -> tuple[int, int]:

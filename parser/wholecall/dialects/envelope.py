@@ -1,6 +1,7 @@
 """Frames of any dialect inside a gateway's envelope (quirks 120 and 122).
 
     {"data": {…}, "success": true}         a gateway's own form round each chunk, or round a whole body
+    {"directory": "/srv", "payload": {…}}  an event of one of the folders that an agent's server has (opencode)
     {"event": "message_stop", "data": {…}} an event of a stream of events, written as a line of JSON
     ["messages", [{…}, {…}]]               LangGraph with several modes: a mode, before it perhaps a namespace (quirk 122)
 
@@ -23,6 +24,7 @@ from wholecall.framing.frame import Frame
 
 class _Envelope(msgspec.Struct, gc=False):
     data: msgspec.Raw = decode.NO_TEXT
+    payload: msgspec.Raw = decode.NO_TEXT
     event: Any = None
     type: Any = None
 
@@ -46,7 +48,7 @@ def _opened(text: str, frame: Frame) -> Frame:
     envelope = decode.decode(_DECODER, text)
     if envelope is not None and envelope.type is None:
         event = labels.text_label(envelope.event)
-        inner = decode.wire_text(envelope.data)
+        inner = decode.wire_text(envelope.data) or decode.wire_text(envelope.payload)
         if inner.startswith("{") or decode.is_done(inner) or (event and inner.startswith("[")):
             return msgspec.structs.replace(frame, event=event or frame.event, data=inner)
     return msgspec.structs.replace(frame, data=text)

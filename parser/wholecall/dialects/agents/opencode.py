@@ -80,7 +80,7 @@ _STEP = at.id(_in("assistantMessageID", "sessionID"))
 _CALL_ID = at.id(_in("callID"))
 
 
-def _newer() -> say.Rows:
+def _newer_rows() -> say.Rows:
     """Return the statements about newer events."""
     told, place = (
         (at.value(_in("text")), at.value(_in("delta"))),
@@ -141,7 +141,7 @@ class OpencodeTranslator(compiled.TableTranslator):
             ),
         ),
         "session.error": (say.own("_failed", at.value("properties.error|data.error")),),
-        **_newer(),
+        **_newer_rows(),
         **dict.fromkeys(("step_start", "text", "reasoning", "tool_use", "step_finish"), _RUN),
         "error": (say.own("_failed", at.value("error")),),
     }

@@ -211,7 +211,8 @@ class _Stream:
         if rules.is_name(leaf.key, leaf.text):
             return not self._redaction.names or leaf.around == "error"  # the name of an error is no tool's
         named = self._redaction.names and rules.named_type(leaf.key, leaf.around, leaf.text)
-        return not named and rules.is_word(leaf.key, leaf.text)
+        key = "model" if (leaf.around, leaf.key) == ("model", "id") else leaf.key  # `"model": {"id": "m"}`
+        return not named and rules.is_word(key, leaf.text)
 
     def _replace(self, leaves: list[Leaf]) -> None:
         values = [leaf for leaf in leaves if not (leaf.is_key or leaf.deep or leaf.bare)]

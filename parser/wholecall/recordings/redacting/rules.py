@@ -74,6 +74,7 @@ _WORDS = frozenset(
         "code",
         "phase",
         "reason",
+        "finish",
         "index",
         "op",
         "jsonrpc",
@@ -132,6 +133,7 @@ _SAID = {
     "client_side_execute": frozenset({"true", "false"}),
 }
 _NAMED_TYPE = "tool-"  # followed by the name of a tool, in whole messages of the Vercel AI SDK
+_NAMED_LABEL = "CALL "  # the same in the logs of Dify's agents
 # Types, models and the like contain numbers; a code, a state or a reason with numbers may be a secret.
 _NUMBERED = frozenset(
     {"type", "types", "object", "event", "model", "index", "jsonrpc", "method", "version", "modality"}
@@ -154,6 +156,9 @@ def is_word(key: str, text: str) -> bool:
         return text in _CLASSES
     if key in _SAID:
         return text in _SAID[key]
+    if key == "label":
+        name = text.removeprefix(_NAMED_LABEL)
+        return name != text and _NAME.fullmatch(name) is not None and not looks_like_a_key(name)
     if not key:  # an element of an array that is not a member
         return text in _MODES
     pattern = _pattern(key)
@@ -212,7 +217,9 @@ def is_name(key: str, text: str) -> bool:
 
 
 def named_type(key: str, around: str, text: str) -> int:
-    """Return the number of characters of a type before the name of a tool, 0 where it has none."""
+    """Return the number of characters of a type or a label before the name of a tool, 0 where it has none."""
+    if key == "label":
+        return len(_NAMED_LABEL) if text.startswith(_NAMED_LABEL) else 0
     is_named = key == "type" and around == "parts" and text.startswith(_NAMED_TYPE)
     return len(_NAMED_TYPE) if is_named else 0
 
