@@ -16,7 +16,9 @@ Told = tuple[str, "str | None", str]  # mark, id, and name or text
 
 def record(told: list[Told], *, chunked: bool = False) -> MarkedRecord:
     """Return a record of pieces."""
-    pieces = [Piece(None, id, *((what, "") if mark == "S" else (None, what))) for mark, id, what in told]
+    pieces = [
+        Piece(None, id, *((what, "") if mark == "S" else (None, what)), mark=mark) for mark, id, what in told
+    ]
     return MarkedRecord(pieces, "".join(mark for mark, _, _ in told), CHUNKS if chunked else EVENTS)
 
 
