@@ -103,7 +103,7 @@ EVENTS = Form(STARTS, ENDS, LABELS, _id_of)
 CHUNKS = Form(
     {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))},
     {"none": (0, re.compile("[ST]*")), "each": (0, re.compile("[ST]*E"))},
-    {"own": 0, "none": 0},
+    {"none": 0},
     _id_of,
     has_heads=False,
 )
