@@ -80,6 +80,32 @@ def test_a_turn_that_was_cut_is_not_read_again() -> None:
     assert [("c", A), ("d", B)] == came(*UNKNOWN, TurnEnded(None))
 
 
+def test_only_an_end_shows_that_a_block_has_no_text() -> None:
+    """A block without text and end is a call where a reason for calls followed; without one it may have been cut."""
+    told = [C, piece(None, A), D]
+
+    assert [("c", A), ("d", "")] == came(*told, *CALLS)
+    assert [("c", A)] == came(*told, TurnEnded(None))
+
+
+def test_two_habits_are_believed_at_most() -> None:
+    """Blocks without ids whose texts have index 0 are read again, but not without their ends as well."""
+    c, d = begun(1, None, "f"), begun(2, None, "g")
+    told = [c, piece(0, A), closed(1), d, piece(0, B), closed(2)]
+
+    assert [A, B] == [what for _, what in came(*told, *CALLS)]
+    assert [] == came(c, told[1], d, told[4], *CALLS)
+
+
+def test_labels_alone_are_read_again() -> None:
+    """With a label of replaced bytes, or a call that was dropped for its text, blocks stay as they were shown."""
+    bad = [C, piece(0, "x"), CallClosed(0, 0, None, final=True)]
+    others = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), piece(91, A), closed(2)]
+
+    assert [] == came(begun(0, "\ufffd", "f"), *UNKNOWN[1:], *CALLS)
+    assert [] == came(*bad, *others, *CALLS)
+
+
 def test_an_emitted_call_is_a_fact() -> None:
     """A call that was emitted before is neither emitted again nor changed."""
     end = CallClosed(0, 0, None, final=True)

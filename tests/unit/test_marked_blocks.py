@@ -31,10 +31,10 @@ def block(index: int, id: str, what: str) -> list[Piece]:
     return [start(index, id, None), text(index, what), end(index)]
 
 
-def solved(*pieces: Piece, facts: tuple[tuple[int, str, str], ...] = ()) -> Solution:
+def solved(*pieces: Piece) -> Solution:
     """Return the meaning of the pieces."""
     record = MarkedRecord(pieces, "".join(piece.mark for piece in pieces), BLOCKS)
-    return solve_marked(record, parse_arguments, facts=facts)
+    return solve_marked(record, parse_arguments)
 
 
 def sure(*pieces: Piece) -> list[tuple[str | None, str, str | None]]:
@@ -131,7 +131,10 @@ def test_texts_that_are_given_at_the_start(
         ([C, text(0, A), end(90), D, text(1, B), end(91)], 3),  # of ends alone
         ([C, text(None, A), end(0), D, text(1, B), end(None)], 1),  # some without
         ([C, text(0, A), end(0), D, text(0, B), end(90)], 3),
-        ([C, start(5, "c", "f"), text(0, A), end(0), D, text(1, B), end(1)], 2),  # one start again, at a new index
+        (
+            [C, start(5, "c", "f"), text(0, A), end(0), D, text(1, B), end(1)],
+            2,
+        ),  # one start again, at a new index
         ([C, start(0, "c", "f"), start(7, "d", "g"), text(0, A), end(0), text(7, B), end(7)], 2),
     ],
 )
@@ -166,11 +169,3 @@ def test_too_many_ways() -> None:
     assert ([], 6) == solved(*starts, *texts, *ends)[::2]
     assert 1 == solved(*starts[:6], *texts, *ends[:6]).cost
     assert 6 == solved(*starts, *texts[:2], *ends).cost
-
-
-def test_facts_are_held() -> None:
-    """A reading that contradicts a call that was emitted does not count."""
-    pieces = [C, D, text(90, A), end(1), end(0)]
-
-    assert [True, True] == solved(*pieces, facts=((0, "f", A),)).sure
-    assert [] == solved(*pieces, facts=((0, "f", B),)).calls

@@ -187,12 +187,29 @@ def test_chunks_and_lists_show_that_calls_have_no_arguments() -> None:
 
 
 def test_a_list_decides_between_orders() -> None:
-    """Of two orders that gave different calls the one with the calls of the list is meant."""
+    """Of two orders that gave different calls the one with the calls of the list is meant, and each is told once."""
     crossed = (*HEADS, IN_A_ROW[1], IN_A_ROW[3])
-    one, other = (listed(A, "f"), listed(B, "g")), (listed(B, "f"), listed(A, "g"))
 
-    assert [("f", A), ("g", B)] == came(*SHOWN, Reread(0, crossed, one))
-    assert [("f", B), ("g", A)] == came(*SHOWN, Reread(0, crossed, other))
+    for one, other in ((A, B), (B, A)):
+        both = listed(one, "f"), listed(other, "g")
+        told = [event for event in events(*SHOWN, Reread(0, crossed, both)) if isinstance(event, ToolCall)]
+        assert [("f", one, 0), ("g", other, 1)] == [
+            (call.name, call.raw_arguments, call.index) for call in told
+        ]
+
+
+def test_a_list_decides_between_habits() -> None:
+    """Pieces that make up other texts in some reading are read with the texts of the list."""
+    pieces = (*HEADS, text("{}", "c"), text(B, "c"), END, text("{", "c"), text("}", "c"), END)
+
+    assert [("g", B), ("f", "{}")] == came(*SHOWN[:2], Reread(0, pieces, (listed("{}", "f"), listed(B, "g"))))
+
+
+def test_an_empty_text_of_a_list_proves_nothing() -> None:
+    """A call that only an empty text of the list matches is as unsure as its pieces."""
+    crossed = (*HEADS, IN_A_ROW[1], IN_A_ROW[3])
+
+    assert [("g", B)] == came(*SHOWN, Reread(0, crossed, (listed("", "f"), listed(B, "g"))))
 
 
 def test_a_list_corrects_texts() -> None:
@@ -250,3 +267,45 @@ def test_snapshots_in_pieces_are_not_believed() -> None:
 
     assert [("f", A), ("g", B)] == came(*shown, Reread(0, pieces(1)))
     assert [] == came(*shown, Reread(0, pieces(2)))
+
+
+def test_a_turn_that_was_cut_for_length_emits_none_of_them() -> None:
+    """Calls that were read again are dropped with the turn, those that were not shown, too."""
+    shown: list[Delta] = [CallSeen(0, 0, None, "c", "f", begins=True)]
+    pieces = (start(0, "c", "f"), text(A, "c"), END, start(0, "c", "g"), text(B, "c"), END)
+    cut: list[Delta] = [Finish(0, "length", "max_tokens"), TurnEnded(None)]
+    told, _ = assembled(TurnOpened("r"), *shown, Reread(0, pieces), *cut)
+
+    assert ["dropped: truncated"] * 2 == [call.sign for call in told]
+
+
+def test_calls_of_one_slot_are_shown_in_their_order() -> None:
+    """Each start of a slot is that of its next call, whatever texts came there in between."""
+    shown: list[Delta] = [
+        CallSeen(0, 0, None, id, name, extra={"sign": name}, begins=True) for id, name in ("cf", "dg")
+    ]
+    first, second = Marked("T", 0, None, None, A), Marked("T", 0, None, None, B)
+    pieces = (start(0, "c", "f"), first, END, start(0, "d", "g"), second, END)
+    told = [event for event in events(*shown, Reread(0, pieces)) if isinstance(event, ToolCall)]
+
+    assert [(0, "c", A), (1, "d", B)] == [(call.index, call.id, call.raw_arguments) for call in told]
+    assert [{"sign": "f"}, {"sign": "g"}] == [call.extra for call in told]
+
+
+def test_a_name_that_contradicts_is_an_odd_label() -> None:
+    """A call that is only doubtful because of its labels is read again; beyond a limit it stays as it is."""
+    shown: list[Delta] = [*UNLABELLED[:2], CallSeen(0, 0, None, "c", "x")]
+    limits = Limits(max_arguments_bytes=50, max_raw_bytes=0)
+    full = got(*shown, Slot(0, 0, None, "x" * 99), Reread(0, ROW), limits=limits)
+
+    assert CALLS_OF_ROW == got(*shown, Reread(0, ROW))
+    assert [("c", ""), ("d", "")] == [(call.id, call.text) for call in full]
+
+
+def test_chunks_continue_the_last_call() -> None:
+    """A chunk without a label after two calls has the text of the second one."""
+    pieces = start(0, "c", "f"), start(1, "d", "g"), text(A)
+
+    assert [("", "f"), (A, "g")] == [
+        (call.text, call.name) for call in got(*UNLABELLED[:2], Reread(0, pieces, (), True))
+    ]

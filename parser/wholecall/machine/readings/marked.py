@@ -30,12 +30,10 @@ from wholecall.machine.readings.partitions import WAYS, Assignment, Columns, Pie
 from wholecall.machine.readings.solve import (
     MOST,
     NEAR,
-    Fact,
     ReadCall,
     Reading,
     Solution,
     agreed,
-    holds,
     meaning,
     trusted,
 )
@@ -134,7 +132,6 @@ def solve_marked(
     read: Callable[[str], Verdict[Any]],
     *,
     listed: Sequence[tuple[str | None, str]] = (),
-    facts: Sequence[Fact] = (),
 ) -> Solution:
     """Return the meaning of a marked record.
 
@@ -142,7 +139,6 @@ def solve_marked(
         record: the pieces, in the order of the stream.
         read: returns the verdict on a text, as if its call had ended well.
         listed: names and texts of the calls that the wire lists at the end.
-        facts: the calls that were emitted already; readings that contradict them do not count.
     """
     values = Values(read)
     readings = _readings(record, values)
@@ -150,7 +146,7 @@ def solve_marked(
     once = record.part(0, half)
     if not odd and once == record.part(half, 2 * half):
         readings += [r._replace(cost=r.cost + NEAR) for r in _readings(once, values)]
-    readings = [one for one in readings if one.cost <= MOST and holds(one, facts, values)]
+    readings = [one for one in readings if one.cost <= MOST]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
     return agreed(same or readings, values)._replace(is_listed=bool(meant and same))
