@@ -229,13 +229,14 @@ def test_a_list_corrects_texts() -> None:
     [
         ([HOLE], IN_A_ROW),
         ([], ()),
+        ([], (END,)),
         ([], (start(0, "\ufffd", "f"), *IN_A_ROW[1:])),
     ],
 )
 def test_a_list_is_told_as_any_other_where_nothing_is_read(
     before: list[Delta], pieces: tuple[Marked, ...]
 ) -> None:
-    """After a loss, without pieces and with a replaced label the list alone decides; what was shown stays."""
+    """After a loss, without the start of a call and with a replaced label the list alone decides; what was shown stays."""
     both = listed(A, "f"), listed(B, "g")
     told = [Got("c", "f", A), Got("c#2", "g", B, "duplicate_id"), orphan(A), orphan(B)]
 
@@ -290,6 +291,43 @@ def test_calls_of_one_slot_are_shown_in_their_order() -> None:
 
     assert [(0, "c", A), (1, "d", B)] == [(call.index, call.id, call.raw_arguments) for call in told]
     assert [{"sign": "f"}, {"sign": "g"}] == [call.extra for call in told]
+
+
+def test_bytes_that_were_replaced_are_not_read_again() -> None:
+    """A call whose text held bytes that are not UTF-8 is dropped, though the marked pieces show none."""
+    assembler = Assembler(Policy(), Limits(), None)
+    assembler.advance([TurnOpened("r"), *UNLABELLED[:2]])
+    assembler.advance_replaced([Slot(0, 0, None, "\ufffd")])
+    assembler.advance([Reread(0, ROW), *ENDING])
+    assembler.close()
+
+    assert [] == [event for event in assembler.take() if isinstance(event, ToolCall)]
+
+
+def test_a_choice_is_read_again_once() -> None:
+    """Where the dialect hands over its record, the pieces of blocks are not read as well."""
+    blocks: list[Delta] = [*UNLABELLED[:2], Slot(0, 90, None, A), CallClosed(0, 0, None)]
+    blocks += [Slot(0, 91, None, B), CallClosed(0, 1, None)]
+
+    assert [("f", A), ("g", B)] == came(*blocks)
+    assert [] == came(*blocks, Reread(0, ()))
+
+
+def test_a_list_chooses_its_calls_from_pieces_in_turns() -> None:
+    """Where the pieces alone leave a call unsure, the list with just these calls settles it."""
+    shown: list[Delta] = [CallSeen(0, n, None, id, "f", begins=True) for n, id in enumerate("cd")]
+    heads = start(0, "c", "f"), start(1, "d", "f")
+    first, second = (text(""), text("{"), text("}"), END, END), (text(""), text(B), END, END)
+    both = listed("{}", "f", "c"), listed(B, "f", "d")
+
+    assert {("f", "{}"), ("f", B)} == {*came(*shown, Reread(0, (*heads, *first, *second), both))}
+
+
+def test_empty_pieces_end_nothing() -> None:
+    """Without any end a call without text may have been cut, and the text may be either call's."""
+    pieces = *HEADS, *(text(what, "c") for what in ("", "{", "}", "", ""))
+
+    assert [] == came(*SHOWN[:2], Reread(0, pieces))
 
 
 def test_a_name_that_contradicts_is_an_odd_label() -> None:

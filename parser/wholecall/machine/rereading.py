@@ -102,7 +102,7 @@ def _is_readable(choice: Choice, pieces: Iterable[Marked | Piece]) -> bool:
 
 def _may_be_read(call: Call) -> bool:
     """Return whether a call is the client's, and only its labels speak against it."""
-    is_whole = call.dropped is None and not (call.full or call.cut)
+    is_whole = call.dropped is None and not call.full
     return call.kind == "function" and is_whole and call.refusal in (None, "ambiguous")
 
 
