@@ -80,6 +80,48 @@ def test_a_turn_that_was_cut_is_not_read_again() -> None:
     assert [("c", A), ("d", B)] == came(*UNKNOWN, TurnEnded(None))
 
 
+def test_only_an_end_shows_that_a_block_has_no_text() -> None:
+    """A block without text and end is a call where a reason for calls followed; without one it may have been cut."""
+    told = [C, piece(None, A), D]
+
+    assert [("c", A), ("d", "")] == came(*told, *CALLS)
+    assert [("c", A)] == came(*told, TurnEnded(None))
+
+
+def test_two_habits_are_believed_at_most() -> None:
+    """Blocks without ids whose texts have index 0 are read again, but not without their ends as well."""
+    c, d = begun(1, None, "f"), begun(2, None, "g")
+    told = [c, d, piece(0, A), closed(1), piece(0, B), closed(2)]
+
+    assert [A, B] == [what for _, what in came(*told, *CALLS)]
+    assert [] == came(c, d, piece(0, A), piece(0, B), *CALLS)
+
+
+def test_all_calls_of_the_meaning_are_sure_or_none() -> None:
+    """Where one text may be either of two calls', the other calls are not read again, either."""
+    told = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), closed(2)]
+
+    assert [("c", A)] == came(C, piece(None, A), closed(0), *told, *CALLS)
+
+
+def test_blocks_from_which_nothing_is_lost_stay_as_shown() -> None:
+    """A text that order alone gave to its only open call needs no second reading."""
+    got, _ = assembled(C, piece(None, A), closed(0), D, piece(None, B), closed(1), *CALLS)
+
+    assert [Got("c", "f", A), Got("d", "g", B)] == got
+
+
+def test_labels_alone_are_read_again() -> None:
+    """With a label of replaced bytes, or a call that was dropped, blocks stay as they were shown."""
+    first = [C, piece(0, A), CallClosed(0, 0, None, final=True)]
+    others = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), piece(91, A), closed(2)]
+    got, _ = assembled(*first, *others, *CALLS, tools=["g", "h"])
+
+    assert [] == came(begun(0, "\ufffd", "f"), *UNKNOWN[1:], *CALLS)
+    assert [("d", B), ("e", A)] == came(*others, *CALLS)
+    assert [("c", A), ("d", ""), ("e", "")] == [(call.id, call.text) for call in got if call.name]
+
+
 def test_an_emitted_call_is_a_fact() -> None:
     """A call that was emitted before is neither emitted again nor changed."""
     end = CallClosed(0, 0, None, final=True)

@@ -16,7 +16,9 @@ Told = tuple[str, "str | None", str]  # mark, id, and name or text
 
 def record(told: list[Told], *, chunked: bool = False) -> MarkedRecord:
     """Return a record of pieces."""
-    pieces = [Piece(None, id, *((what, "") if mark == "S" else (None, what))) for mark, id, what in told]
+    pieces = [
+        Piece(None, id, *((what, "") if mark == "S" else (None, what)), mark=mark) for mark, id, what in told
+    ]
     return MarkedRecord(pieces, "".join(mark for mark, _, _ in told), CHUNKS if chunked else EVENTS)
 
 
@@ -42,9 +44,14 @@ def sure(*told: Told, chunked: bool = False, listed: list[tuple[str | None, str]
     return [(call.name, call.text, call.id) for call, is_sure in calls if is_sure]
 
 
-def cost(*told: Told) -> float:
+def cost(*told: Told, chunked: bool = False) -> float:
     """Return the cost of the cheapest reading."""
-    return solve_marked(record([*told]), parse_arguments).cost
+    return solve_marked(record([*told], chunked=chunked), parse_arguments).cost
+
+
+def call(name: str, id: str | None, *rest: Told) -> list[Told]:
+    """Return the start of a call and what follows."""
+    return [start(name, id), *rest]
 
 
 F, G = ("f", A, None), ("g", B, None)
@@ -61,6 +68,11 @@ F, G = ("f", A, None), ("g", B, None)
         ([start("f"), text(A), end(), end(), start("g"), text(B), end(), end()], 2),  # ended twice
         ([start("f"), text(A), start("g"), text(B)], 2),  # never ended
         ([start("f"), text(A), start("g"), text(B), end(), end()], 1),  # ended at last
+        (
+            [start("f"), start("f"), text(A), end(), end(), start("g"), start("g"), text(B), end(), end()],
+            2.5,  # both twice, by one server
+        ),
+        ([start("f"), start("g"), start("f"), text(A), end(), start("g"), text(B), end()], 2),  # heads first
     ],
 )
 def test_habits_of_starts_and_ends(told: list[Told], costs: float | None) -> None:
@@ -132,3 +144,107 @@ def test_chunks_are_not_ended() -> None:
 def test_text_without_a_call_is_nobodys(told: list[Told]) -> None:
     """Pieces that begin no call have no reading, and do not fail."""
     assert [] == sure(*told)
+
+
+CHUNK = [start("f", "c"), text('{"a":', "c"), start("f", "c"), text("1}", "c")]
+
+
+@together(
+    ("told", "costs"),
+    [
+        ([*call("f", "c", text(A, "c")), *call("g", "d", text(B, "d"))], 0),
+        ([*call("f", "c", text(A)), *call("g", "d", text(B))], 0),  # later ones without an id
+        ([*CHUNK, *call("g", "d", text(B, "d"))], 0.5),  # a name on each
+        ([start("f", "c"), start("g", "d"), text(A, "c"), text(B, "d")], 0),  # in turns, by their ids
+        ([*call("f", "c", text(A, "c"), end("c")), *call("g", "d", text(B, "d"), end("d"))], 3),  # ended
+        ([*call("f", "c", text(A, "x")), *call("g", "d", text(B, "y"))], 3),  # of no call
+    ],
+)
+def test_habits_of_chunks(told: list[Told], costs: float) -> None:
+    """A chunk needs no id after the first of its call, and chunks of calls in turns have one; other habits are odd."""
+    assert ([("f", A, "c"), ("g", B, "d")], costs) == (sure(*told, chunked=True), cost(*told, chunked=True))
+
+
+def test_chunks_in_a_row_belong_to_the_last_call() -> None:
+    """Without ids, chunks after the starts of several calls are not dealt out to them."""
+    told = [start("f", "c"), start("g", "d"), text(A), text(B)]
+
+    assert [("g", A + B, "d")] == sure(*told, chunked=True)
+
+
+@together(
+    ("pieces", "costs"),
+    [
+        ([A], 0),
+        (["", A], 0),  # opened by an empty piece
+        ([""], 0),
+        (["", ""], 0),
+        (["", "", ""], 1),
+        (['{"a":', "", "1}"], 1),
+        (["", '{"a":', "1}"], 0),
+        (['{"a":', "1}", ""], 1),
+    ],
+)
+def test_pieces_without_text(pieces: list[str], costs: float) -> None:
+    """A server opens each text by an empty piece, or sends none; a call without text has at most two."""
+    told = call("f", "c", *(text(what, "c") for what in pieces), end("c"))
+
+    assert ([("f", "".join(pieces), "c")], costs) == (sure(*told), cost(*told))
+
+
+def test_empty_pieces_open_all_texts_or_none() -> None:
+    """That only one of two calls begins with an empty piece is no habit."""
+    first = call("f", "c", text("", "c"), text(A, "c"), end("c"))
+    second = call("g", "d", text(B, "d"), end("d"))
+
+    assert [0, 0, 1] == [cost(*first), cost(*second), cost(*first, *second)]
+
+
+@together(
+    "told",
+    [
+        call("f", "c", text(A, "x"), end("c")) + call("g", "d", text(B, "x"), end("d")),  # of both texts
+        call("f", "c", text(A, "x"), end("y")) + call("g", "d", text(B, "z"), end("w")),
+        call("f", "c", text(A, "x"), end("d")) + call("g", "d", text(B, "y"), end("c")),  # of the other end
+        call("f", "c", text(A, "c"), end("x")) + call("g", "d", text(B, "d"), end("y")),
+        call("f", "c", end("c"), text(A, "c"), end("c")) + call("g", "d", text(B, "d"), end("d")),
+        call("f", "c", text(A, "c"), end("c"), end("c"), end("c")) + call("g", "d", text(B, "d"), end("d")),
+    ],
+)
+def test_labels_and_marks_of_no_habit(told: list[Told]) -> None:
+    """A column that no habit explains is as odd as three habits."""
+    assert ([("f", A, "c"), ("g", B, "d")], 3) == (sure(*told), cost(*told))
+
+
+@pytest.mark.parametrize(("ids", "costs"), [(("c", None), 3), ((None, "c"), 3), (("c", "c"), 3)])
+def test_ids_that_only_some_starts_share(ids: tuple[str | None, str | None], costs: float) -> None:
+    """Starts have separate ids, none, or one for all: two alike among three are odd."""
+    told = [
+        row
+        for id, what in (*zip(ids, (A, B), strict=True), ("d", "{}"))
+        for row in call("f", id, text(what, id), end(id))
+    ]
+
+    assert costs == cost(*told)
+
+
+def test_a_list_that_is_told_twice_may_be_one() -> None:
+    """Equal halves are read as all calls again, or as one list, which is about as likely: the first copies are sure."""
+    one = call("f", "c", text(A, "c"), end("c"))
+    with_none = call("f", None, text(A), end())
+
+    assert (0.5, 1) == (cost(*one, *one), cost(*with_none, *with_none))
+
+
+@together(
+    ("told", "calls"),
+    [
+        ([start("f"), text('{"a":'), text("1}"), start("g"), text(B)], [F, G]),
+        ([start("f"), text('{"a":'), start("f"), text("1}"), start("g"), text(B)], [F, G]),
+        ([start("f"), text('{"a":'), start("f"), text("1}"), start("f"), text(B)], [F, ("f", B, None)]),
+        ([start("f"), text(""), text(A), start("g"), text(""), text(B)], [F, G]),
+    ],
+)
+def test_the_text_shows_where_a_call_ends(told: list[Told], calls: list[Got]) -> None:
+    """Without labels and ends the next call begins where a text is whole, and a start counts as the text after it."""
+    assert calls == sure(*told)

@@ -187,12 +187,29 @@ def test_chunks_and_lists_show_that_calls_have_no_arguments() -> None:
 
 
 def test_a_list_decides_between_orders() -> None:
-    """Of two orders that gave different calls the one with the calls of the list is meant."""
+    """Of two orders that gave different calls the one with the calls of the list is meant, and each is told once."""
     crossed = (*HEADS, IN_A_ROW[1], IN_A_ROW[3])
-    one, other = (listed(A, "f"), listed(B, "g")), (listed(B, "f"), listed(A, "g"))
 
-    assert [("f", A), ("g", B)] == came(*SHOWN, Reread(0, crossed, one))
-    assert [("f", B), ("g", A)] == came(*SHOWN, Reread(0, crossed, other))
+    for one, other in ((A, B), (B, A)):
+        both = listed(one, "f"), listed(other, "g")
+        told = [event for event in events(*SHOWN, Reread(0, crossed, both)) if isinstance(event, ToolCall)]
+        assert [("f", one, 0), ("g", other, 1)] == [
+            (call.name, call.raw_arguments, call.index) for call in told
+        ]
+
+
+def test_a_list_decides_between_habits() -> None:
+    """Pieces that make up other texts in some reading are read with the texts of the list."""
+    pieces = (*HEADS, text("{}", "c"), text(B, "c"), END, text("{", "c"), text("}", "c"), END)
+
+    assert [("g", B), ("f", "{}")] == came(*SHOWN[:2], Reread(0, pieces, (listed("{}", "f"), listed(B, "g"))))
+
+
+def test_an_empty_text_of_a_list_proves_nothing() -> None:
+    """A call that only an empty text of the list matches is as unsure as its pieces."""
+    crossed = (*HEADS, IN_A_ROW[1], IN_A_ROW[3])
+
+    assert [("g", B)] == came(*SHOWN, Reread(0, crossed, (listed("", "f"), listed(B, "g"))))
 
 
 def test_a_list_corrects_texts() -> None:
@@ -212,13 +229,14 @@ def test_a_list_corrects_texts() -> None:
     [
         ([HOLE], IN_A_ROW),
         ([], ()),
+        ([], (END,)),
         ([], (start(0, "\ufffd", "f"), *IN_A_ROW[1:])),
     ],
 )
 def test_a_list_is_told_as_any_other_where_nothing_is_read(
     before: list[Delta], pieces: tuple[Marked, ...]
 ) -> None:
-    """After a loss, without pieces and with a replaced label the list alone decides; what was shown stays."""
+    """After a loss, without the start of a call and with a replaced label the list alone decides; what was shown stays."""
     both = listed(A, "f"), listed(B, "g")
     told = [Got("c", "f", A), Got("c#2", "g", B, "duplicate_id"), orphan(A), orphan(B)]
 
@@ -250,3 +268,82 @@ def test_snapshots_in_pieces_are_not_believed() -> None:
 
     assert [("f", A), ("g", B)] == came(*shown, Reread(0, pieces(1)))
     assert [] == came(*shown, Reread(0, pieces(2)))
+
+
+def test_a_turn_that_was_cut_for_length_emits_none_of_them() -> None:
+    """Calls that were read again are dropped with the turn, those that were not shown, too."""
+    shown: list[Delta] = [CallSeen(0, 0, None, "c", "f", begins=True)]
+    pieces = (start(0, "c", "f"), text(A, "c"), END, start(0, "c", "g"), text(B, "c"), END)
+    cut: list[Delta] = [Finish(0, "length", "max_tokens"), TurnEnded(None)]
+    told, _ = assembled(TurnOpened("r"), *shown, Reread(0, pieces), *cut)
+
+    assert ["dropped: truncated"] * 2 == [call.sign for call in told]
+
+
+def test_calls_of_one_slot_are_shown_in_their_order() -> None:
+    """Each start of a slot is that of its next call, whatever texts came there in between."""
+    shown: list[Delta] = [
+        CallSeen(0, 0, None, id, name, extra={"sign": name}, begins=True) for id, name in ("cf", "dg")
+    ]
+    first, second = Marked("T", 0, None, None, A), Marked("T", 0, None, None, B)
+    pieces = (start(0, "c", "f"), first, END, start(0, "d", "g"), second, END)
+    told = [event for event in events(*shown, Reread(0, pieces)) if isinstance(event, ToolCall)]
+
+    assert [(0, "c", A), (1, "d", B)] == [(call.index, call.id, call.raw_arguments) for call in told]
+    assert [{"sign": "f"}, {"sign": "g"}] == [call.extra for call in told]
+
+
+def test_bytes_that_were_replaced_are_not_read_again() -> None:
+    """A call whose text held bytes that are not UTF-8 is dropped, though the marked pieces show none."""
+    assembler = Assembler(Policy(), Limits(), None)
+    assembler.advance([TurnOpened("r"), *UNLABELLED[:2]])
+    assembler.advance_replaced([Slot(0, 0, None, "\ufffd")])
+    assembler.advance([Reread(0, ROW), *ENDING])
+    assembler.close()
+
+    assert [] == [event for event in assembler.take() if isinstance(event, ToolCall)]
+
+
+def test_a_choice_is_read_again_once() -> None:
+    """Where the dialect hands over its record, the pieces of blocks are not read as well."""
+    blocks: list[Delta] = [*UNLABELLED[:2], Slot(0, 90, None, A), CallClosed(0, 0, None)]
+    blocks += [Slot(0, 91, None, B), CallClosed(0, 1, None)]
+
+    assert [("f", A), ("g", B)] == came(*blocks)
+    assert [] == came(*blocks, Reread(0, ()))
+
+
+def test_a_list_chooses_its_calls_from_pieces_in_turns() -> None:
+    """Where the pieces alone leave a call unsure, the list with just these calls settles it."""
+    shown: list[Delta] = [CallSeen(0, n, None, id, "f", begins=True) for n, id in enumerate("cd")]
+    heads = start(0, "c", "f"), start(1, "d", "f")
+    first, second = (text(""), text("{"), text("}"), END, END), (text(""), text(B), END, END)
+    both = listed("{}", "f", "c"), listed(B, "f", "d")
+
+    assert {("f", "{}"), ("f", B)} == {*came(*shown, Reread(0, (*heads, *first, *second), both))}
+
+
+def test_empty_pieces_end_nothing() -> None:
+    """Without any end a call without text may have been cut, and the text may be either call's."""
+    pieces = *HEADS, *(text(what, "c") for what in ("", "{", "}", "", ""))
+
+    assert [] == came(*SHOWN[:2], Reread(0, pieces))
+
+
+def test_a_name_that_contradicts_is_an_odd_label() -> None:
+    """A call that is only doubtful because of its labels is read again; beyond a limit it stays as it is."""
+    shown: list[Delta] = [*UNLABELLED[:2], CallSeen(0, 0, None, "c", "x")]
+    limits = Limits(max_arguments_bytes=50, max_raw_bytes=0)
+    full = got(*shown, Slot(0, 0, None, "x" * 99), Reread(0, ROW), limits=limits)
+
+    assert CALLS_OF_ROW == got(*shown, Reread(0, ROW))
+    assert [("c", ""), ("d", "")] == [(call.id, call.text) for call in full]
+
+
+def test_chunks_continue_the_last_call() -> None:
+    """A chunk without a label after two calls has the text of the second one."""
+    pieces = start(0, "c", "f"), start(1, "d", "g"), text(A)
+
+    assert [("", "f"), (A, "g")] == [
+        (call.text, call.name) for call in got(*UNLABELLED[:2], Reread(0, pieces, (), True))
+    ]

@@ -8,8 +8,8 @@ are not sure, and end as `ambiguous`.
 
 Blocks are read again (`reread_blocks`) from the record that the choice itself has kept since the first odd label
 (`blocks`). As their calls end one by one, this is done only where calls would be lost: no label, or several, led to
-them, and nothing else speaks against any call of the choice. Calls that were emitted already are facts, which a reading
-must hold. All calls of the meaning must be sure, and its habits be two at most.
+them, and nothing else speaks against any call of the choice. Calls that were emitted already keep their meaning: they
+came in a row, before the first odd label. All calls of the meaning must be sure, and its habits be two at most.
 
 Nothing is read again after a loss, beyond a limit, or where a call is not one for the client: then the calls stay as
 they were shown.
@@ -26,10 +26,10 @@ from wholecall.machine.final_message import Meant, restated
 from wholecall.machine.readings import marked, solve
 from wholecall.machine.readings.partitions import Piece
 from wholecall.machine.record import Record
-from wholecall.machine.settling import facts_of, give
+from wholecall.machine.settling import give
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from wholecall.deltas import CallWhole, Marked, Reread
     from wholecall.machine.call import Call
@@ -70,33 +70,25 @@ def _give(choice: Choice, record: Record, meant: list[Meant], calls: list[Call])
     """Give calls the meaning of a record instead of the one by which they were shown."""
     for call in calls:
         call.orphan, call.original = False, None
-    choice.slots.orphans.clear()
     give(choice, record, meant, calls)
     for call in choice.calls:
         call.slotted = True
 
 
 def _solved(
-    choice: Choice,
-    record: Record,
-    form: marked.Form,
-    *,
-    has_ends: bool = False,
-    listed: Iterable[CallWhole] = (),
-    facts: Sequence[solve.Fact] = (),
+    choice: Choice, record: Record, form: marked.Form, *, has_ends: bool, listed: Iterable[CallWhole] = ()
 ) -> solve.Solution:
     """Return the meaning of a record; `has_ends`: something shows that calls without text have ended."""
     marks = "".join(piece.mark for piece in record.pieces)
     read = partial(_read, has_ends=has_ends or marked.END in marks, choice=choice)
     texts = [(whole.name, whole.text) for whole in listed]
     pieces = marked.MarkedRecord(record.pieces, marks, form)
-    return marked.solve_marked(pieces, read, listed=texts, facts=facts)
+    return marked.solve_marked(pieces, read, listed=texts)
 
 
 def _meant_by_blocks(choice: Choice, record: Record) -> list[Meant]:
     """Return the calls that the pieces of blocks mean; none if one of them is not sure."""
-    has_ends = bool(record.n_evidenced)
-    solution = _solved(choice, record, marked.BLOCKS, has_ends=has_ends, facts=facts_of(record))
+    solution = _solved(choice, record, marked.BLOCKS, has_ends=bool(record.n_evidenced))
     is_credible = solution.cost <= _MOST_OF_BLOCKS and all(solution.sure)
     return [Meant(call, None, True) for call in solution.calls] if is_credible else []
 
@@ -110,7 +102,7 @@ def _is_readable(choice: Choice, pieces: Iterable[Marked | Piece]) -> bool:
 
 def _may_be_read(call: Call) -> bool:
     """Return whether a call is the client's, and only its labels speak against it."""
-    is_whole = call.dropped is None and not (call.full or call.cut)
+    is_whole = call.dropped is None and not call.full
     return call.kind == "function" and is_whole and call.refusal in (None, "ambiguous")
 
 
@@ -130,7 +122,8 @@ def _record(choice: Choice, delta: Reread) -> Record:
         )
         record.shown.append(call)
     record.restated.extend(delta.listed)
-    record.n_evidenced = len(record.pieces) if delta.chunked else 0
+    if delta.chunked:
+        record.n_evidenced = len(record.pieces)
     return record
 
 

@@ -30,12 +30,10 @@ from wholecall.machine.readings.partitions import WAYS, Assignment, Columns, Pie
 from wholecall.machine.readings.solve import (
     MOST,
     NEAR,
-    Fact,
     ReadCall,
     Reading,
     Solution,
     agreed,
-    holds,
     meaning,
     trusted,
 )
@@ -103,7 +101,7 @@ EVENTS = Form(STARTS, ENDS, LABELS, _id_of)
 CHUNKS = Form(
     {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))},
     {"none": (0, re.compile("[ST]*")), "each": (0, re.compile("[ST]*E"))},
-    {"own": 0, "none": 0},
+    {"none": 0},
     _id_of,
     has_heads=False,
 )
@@ -134,7 +132,6 @@ def solve_marked(
     read: Callable[[str], Verdict[Any]],
     *,
     listed: Sequence[tuple[str | None, str]] = (),
-    facts: Sequence[Fact] = (),
 ) -> Solution:
     """Return the meaning of a marked record.
 
@@ -142,7 +139,6 @@ def solve_marked(
         record: the pieces, in the order of the stream.
         read: returns the verdict on a text, as if its call had ended well.
         listed: names and texts of the calls that the wire lists at the end.
-        facts: the calls that were emitted already; readings that contradict them do not count.
     """
     values = Values(read)
     readings = _readings(record, values)
@@ -150,7 +146,7 @@ def solve_marked(
     once = record.part(0, half)
     if not odd and once == record.part(half, 2 * half):
         readings += [r._replace(cost=r.cost + NEAR) for r in _readings(once, values)]
-    readings = [one for one in readings if one.cost <= MOST and holds(one, facts, values)]
+    readings = [one for one in readings if one.cost <= MOST]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
     return agreed(same or readings, values)._replace(is_listed=bool(meant and same))
@@ -193,7 +189,7 @@ def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
 def _follow_all(record: MarkedRecord, n_ends: int) -> bool:
     """Return whether all ends follow all calls, with the labels of these."""
     label = record.form.label
-    starts = {label(piece) for piece, mark in zip(record.pieces, record.marks, strict=True) if mark == START}
+    starts = {label(piece) for piece in record.pieces if piece.mark == START}
     ends = {label(piece) for piece in record.pieces[len(record.pieces) - n_ends :]}
     return record.marks.count(END) == n_ends and ends <= starts
 
@@ -207,12 +203,10 @@ def _heads(marks: str) -> set[int]:
 
 def _by_label(record: MarkedRecord, label: Callable[[Piece], Any]) -> Assignment | None:
     """Assign by the label of a form; None unless each label is that of a start."""
-    numbers: dict[Any, int] = {None: -1}
-    for piece, mark in zip(record.pieces, record.marks, strict=True):
-        if mark == START:
-            numbers.setdefault(label(piece), len(numbers) - 1)
-    found = [numbers.get(label(piece), -1) for piece in record.pieces]
-    return None if -1 in found else found
+    starts = dict.fromkeys(label(piece) for piece in record.pieces if piece.mark == START)
+    numbers = {known: number for number, known in enumerate(starts) if known is not None}
+    labels = [label(piece) for piece in record.pieces]
+    return [numbers[known] for known in labels] if numbers.keys() >= set(labels) else None
 
 
 def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
@@ -221,14 +215,14 @@ def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
     An end has the index of its start, or else that of its text; an index that only ends have is that of a call without
     text. Where calls take turns, no order of the pieces shows to which call an index belongs.
     """
-    pieces = list(zip(record.pieces, record.marks, strict=True))
+    pieces = record.pieces
     texts, ends = (
-        dict.fromkeys(piece.index for piece, mark in pieces if mark == kind) for kind in (TEXT, END)
+        dict.fromkeys(piece.index for piece in pieces if piece.mark == kind) for kind in (TEXT, END)
     )
-    is_own = ends.keys() <= {piece.index for piece, mark in pieces if mark == START}
+    is_own = ends.keys() <= {piece.index for piece in pieces if piece.mark == START}
     others = [] if is_own else [index for index in ends if index not in texts]
     label = _index_of if is_own else _labels_of
-    labels = dict.fromkeys(label(piece) for piece, mark in pieces if mark == START)
+    labels = dict.fromkeys(label(piece) for piece in pieces if piece.mark == START)
     starts = {known: number for number, known in enumerate(labels)}
     n = len(starts)
     if len(texts) > n or (others and len(texts) + len(others) != n):
@@ -242,8 +236,10 @@ def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
         of_end = starts if is_own else {**of_text, **dict(zip(others, left, strict=False))}
         found.append(
             [
-                starts[label(piece)] if mark == START else (of_text if mark == TEXT else of_end)[piece.index]
-                for piece, mark in pieces
+                starts[label(piece)]
+                if piece.mark == START
+                else (of_text if piece.mark == TEXT else of_end)[piece.index]
+                for piece in pieces
             ]
         )
     return found
@@ -288,8 +284,8 @@ def _after_pairs_of_ends(body: MarkedRecord) -> Iterable[bool]:
 def _at_other_ids(body: MarkedRecord) -> Iterator[bool]:
     """Begin a call with a start that has another id."""
     last = None
-    for piece, mark in zip(body.pieces, body.marks, strict=True):
-        here = piece.id if mark == START else last
+    for piece in body.pieces:
+        here = piece.id if piece.mark == START else last
         yield last not in (None, here)
         last = here
 
@@ -299,11 +295,12 @@ def _by_text(way: Way) -> Rule:
 
     def opens(body: MarkedRecord) -> Iterator[bool]:
         marks = body.marks
-        texts = Columns([piece for piece, mark in zip(body.pieces, marks, strict=True) if mark == TEXT])
+        texts = Columns([piece for piece in body.pieces if piece.mark == TEXT])
         n, n_texts = 0, marks.count(TEXT)
         after = -1  # the text that begins the next call
         last = None
-        for at, (piece, mark) in enumerate(zip(body.pieces, marks, strict=True)):
+        for at, piece in enumerate(body.pieces):
+            mark = piece.mark
             after_start = marks[at - 1 : at] == START
             begins = at == 0
             if mark == TEXT:
@@ -368,7 +365,7 @@ class _Call(NamedTuple):
 
     def all(self, kind: str) -> list[Piece]:
         """Return its pieces that have this mark."""
-        return [piece for piece, mark in zip(*self, strict=True) if mark == kind]
+        return [piece for piece in self.pieces if piece.mark == kind]
 
     def labels(self, kind: str, form: Form) -> set[Any]:
         """Return the labels on its pieces that have this mark."""
