@@ -353,6 +353,15 @@ def test_slips_are_corrected_in_every_event() -> None:
     assert [event["type"] for event in events] == [event["type"] for event in left]
 
 
+def test_items_that_change_their_ids() -> None:
+    """Clients go by the id of an item: all its events have the first one."""
+    events = spoken()
+    events[3]["item_id"] = "other"
+    events[5]["item"] = {**events[5]["item"], "id": "third"}
+
+    assert spoken() == fed(MessageRepairer("openai-realtime"), events)
+
+
 def test_an_event_of_the_conversation_after_the_end() -> None:
     """It states what left, or is left out with its call; the client's own history passes."""
     repaired = MessageRepairer("openai-realtime")
@@ -430,9 +439,10 @@ def test_a_withheld_request_in_silence() -> None:
 
 
 def test_requests_that_clients_cannot_read() -> None:
-    """In snake_case, without arguments, and as values at paths: each becomes one whole request."""
+    """In snake_case, without arguments, without a list, as values at paths: each becomes one whole request."""
     snake = {"tool_call": {"function_calls": [GOOD]}}
     bare = asked({"id": "4", "name": "dredge"})
+    single = {"toolCall": {"functionCalls": {**GOOD, "id": "6"}}}
     pieces = [
         asked({"id": "5", "name": "dredge", "willContinue": True}),
         asked({"id": "5", "partialArgs": [{"jsonPath": "$.metres", "numberValue": 4}], "willContinue": False}),
@@ -442,6 +452,7 @@ def test_requests_that_clients_cannot_read() -> None:
     assert [asked(GOOD)] == fed(repairer, [snake])
     assert [asked({"id": "4", "name": "dredge", "args": {}})] == fed(repairer, [bare])
     assert [asked({**GOOD, "id": "5"})] == fed(repairer, pieces)
+    assert [asked({**GOOD, "id": "6"})] == fed(repairer, [single])
 
 
 def test_a_call_under_one_id() -> None:
