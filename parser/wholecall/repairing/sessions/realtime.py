@@ -309,9 +309,9 @@ class _Response:
 
     def _finish(self, message: Message) -> list[Said]:
         payload = message.payload or {}
-        said = self._released(force=True)
         if self.failed is None:
             self._note(self._parser.close())
+        said = self._released(force=True)
         for track in self._untold:
             said += track.whole(self.key, self._next_index)
             self._next_index += 1
