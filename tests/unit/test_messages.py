@@ -120,7 +120,12 @@ def test_lanes_are_bounded() -> None:
 def test_tools_of_a_session() -> None:
     """The names of each request are known for its response; unknown kinds of tools are not checked."""
     repairer = MessageRepairer("responses", tools="session")
-    for tools in ([{"type": "function", "name": "other"}], [TOOL, {"type": "web_search"}], [{"type": "?"}], None):
+    for tools in (
+        [{"type": "function", "name": "other"}],
+        [TOOL, {"type": "web_search"}],
+        [{"type": "?"}],
+        None,
+    ):
         repairer.send(json.dumps({"type": "response.create", "tools": tools}))
     repairer.send("no JSON")
     left = [fed(repairer, response(f"resp_{number}"))[-1]["type"] for number in range(3)]
@@ -445,7 +450,9 @@ def test_requests_that_clients_cannot_read() -> None:
     single = {"toolCall": {"functionCalls": {**GOOD, "id": "6"}}}
     pieces = [
         asked({"id": "5", "name": "dredge", "willContinue": True}),
-        asked({"id": "5", "partialArgs": [{"jsonPath": "$.metres", "numberValue": 4}], "willContinue": False}),
+        asked(
+            {"id": "5", "partialArgs": [{"jsonPath": "$.metres", "numberValue": 4}], "willContinue": False}
+        ),
     ]
     repairer = MessageRepairer("gemini-live")
 
@@ -473,7 +480,9 @@ def test_requests_without_ids() -> None:
 
 def test_members_named_twice() -> None:
     """Clients get the judged value, and not the other one."""
-    twice = '{"toolCall":{"functionCalls":[{"id":"1","name":"dredge","args":{"metres":5},"args":{"metres":4}}]}}'
+    twice = (
+        '{"toolCall":{"functionCalls":[{"id":"1","name":"dredge","args":{"metres":5},"args":{"metres":4}}]}}'
+    )
 
     assert [asked(GOOD)] == said(MessageRepairer("gemini-live").receive(twice))
 
