@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import sessions
-from wholecall import StreamClosed
+from wholecall import StreamClosed, StreamFault, ToolCallParser
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.repairing import MessageRepairer
@@ -33,6 +33,16 @@ def fed(repairer: MessageRepairer, payloads: list[dict[str, Any]]) -> list[Any]:
 
 
 # Responses.
+
+
+@pytest.mark.parametrize(("framing", "fatal"), [("jsonl", False), ("sse", True)])
+def test_an_error_with_a_status_refuses_a_request(framing: str, fatal: bool) -> None:
+    """In messages of a socket it ends nothing; in a stream it ends the stream, as any error does."""
+    line = json.dumps(REFUSED).encode()
+    parser = ToolCallParser("responses", framing=framing)
+    events = parser.feed(line + b"\n" if framing == "jsonl" else b"data: " + line + b"\n\n")
+
+    assert [fatal] == [event.fatal for event in events if isinstance(event, StreamFault)]
 
 
 def item(name: str = "dredge", arguments: str = '{"metres":4}', id: str = "fc_1") -> dict[str, Any]:
