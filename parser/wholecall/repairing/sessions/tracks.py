@@ -63,7 +63,6 @@ class Track:
 
     Attributes:
         place: the labels of its first message.
-        kinds: the types of its messages that wait.
         text: the pieces of its text, joined.
         call: the verdict: the call, None if it is withheld or there is none yet.
         is_judged: whether the verdict is there.
@@ -71,7 +70,6 @@ class Track:
 
     def __init__(self, place: Labels) -> None:
         self.place = place
-        self.kinds: set[str] = set()
         self.text = ""
         self.call: Executable | None = None
         self.is_judged = False
@@ -82,7 +80,6 @@ class Track:
         """Take note of a message that waits."""
         payload = message.payload or {}
         kind = message.kind
-        self.kinds.add(kind)
         if kind == ADDED:
             text = payload["item"].get(places.CALL_TEXTS.get(payload["item"].get("type"), ""))
             self.text += text if isinstance(text, str) else ""
@@ -104,19 +101,23 @@ class Track:
             is_last: whether no other message of the call waits; missing ones follow.
         """
         call = self.call
-        kind, payload = message.kind, message.payload or {}
-        if call is None or kind in self._left:
+        if call is None:
             return
+        if message.kind not in self._left:  # a repeated one would be executed again
+            yield from self._written(message, call)
+        if is_last:
+            for missing in self._missing_after(call):
+                yield self._made(missing, call, message.payload or {})
+
+    def _written(self, message: Message, call: Executable) -> Iterator[Payload | Message]:
+        kind, payload = message.kind, message.payload or {}
         if not kind.startswith(CONVERSATION) and not kind.endswith(".delta"):
-            self._left.add(kind)  # a repeated one would be executed again
+            self._left.add(kind)
         for missing in self._missing_before(kind, call):
             yield self._made(missing, call, payload)
         edited = self._edited(kind, payload, call)
         if edited is not None:
             yield message if edited == payload and not message.is_odd else edited
-        if is_last:
-            for missing in self._missing_after(call):
-                yield self._made(missing, call, payload)
 
     def whole(self, response_id: str | None, index: int) -> Iterator[Payload]:
         """Yield all events of a call that has no message of its own."""
@@ -133,14 +134,12 @@ class Track:
             if event == kind:
                 return
             is_said = event.endswith(".delta") and (self._is_said or self.text or not argument_text(call))
-            if event not in self.kinds and not is_said:
-                self.kinds.add(event)
+            if event not in self._left and not is_said:
                 yield event
 
     def _missing_after(self, call: Executable) -> Iterator[str]:
-        if DONE not in self.kinds:
+        if DONE not in self._left:
             yield from self._missing_before(DONE, call)
-            self.kinds.add(DONE)
             yield DONE
 
     def _edited(self, kind: str, payload: Payload, call: Executable) -> Payload | None:
@@ -148,8 +147,9 @@ class Track:
         text = argument_text(call)
         if isinstance(payload.get("item"), dict):
             is_begun = kind == ADDED or (kind.startswith(CONVERSATION) and not kind.endswith(".done"))
-            return {**payload, "item": item_with(payload["item"], call, is_begun=is_begun)}
-        own = {"call_id": call.id} if "call_id" in payload else {}
+            return {**payload, "item": item_with(payload["item"], call, self.place.item, is_begun=is_begun)}
+        own: Payload = {"call_id": call.id} if "call_id" in payload else {}
+        own |= {} if self.place.item is None else {"item_id": self.place.item}
         if not kind.endswith(".delta"):
             own |= {"name": call.name} if "name" in payload else {}
             return {**payload, **own, _member(call): text}
@@ -188,8 +188,15 @@ def _member(call: Executable) -> str:
     return "input" if call.kind == "custom" else "arguments"
 
 
-def item_with(item: Payload, call: Executable, *, is_begun: bool = False) -> Payload:
-    """Return an item with what the verdict says of its call; of one that has just begun, without its text."""
+def item_with(item: Payload, call: Executable, id: str | None, *, is_begun: bool = False) -> Payload:
+    """Return an item with what the verdict says of its call, under its first id.
+
+    Args:
+        item: as it came.
+        call: the verdict.
+        id: of the item in the first event of the call; clients go by it.
+        is_begun: whether it has just begun, and has no text yet.
+    """
     member = places.CALL_TEXTS.get(str(item.get("type")))
     if member is None:
         return item
@@ -198,5 +205,6 @@ def item_with(item: Payload, call: Executable, *, is_begun: bool = False) -> Pay
     texts = {member: "" if said else said} if is_begun and said != text else {member: text}
     if is_begun and member not in item:
         texts = {}
-    edited = {**item, "call_id": call.id, "name": call.name, **texts}
+    named = {} if id is None else {"id": id}
+    edited = {**item, **named, "call_id": call.id, "name": call.name, **texts}
     return item if edited == item else edited
