@@ -144,3 +144,33 @@ def test_events_of_a_realtime_connection_tell_what_the_lines_tell(case: str) -> 
             actual = read(connection)
 
     assert Read(from_bytes("openai-realtime", case, "ndjson")) == actual
+
+
+def test_events_of_a_responses_connection_tell_what_the_lines_tell() -> None:
+    """A wrapped connection of the WebSocket mode gives the calls of all its responses, and goes on after an error."""
+    data = recorded("responses", "socket-session", "ndjson")
+    with serve_lines(data) as url:
+        openai = sdk("openai").OpenAI(api_key="k", websocket_base_url=url)
+        with openai, openai.responses.connect() as connection:
+            stream = wrap(connection)
+            n_events = sum(1 for _ in stream)
+
+    assert len(data.splitlines()) == n_events
+    assert ["call_glass_1", "call_log_3", "call_glass_4"] == [call.id for call in stream.calls]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "case"), [("responses", "socket-session"), ("gemini-live", "single-call")]
+)
+def test_messages_of_a_plain_connection_tell_what_the_lines_tell(dialect: str, case: str) -> None:
+    """A connection of `websockets` is wrapped as an SDK's is."""
+    data = recorded(dialect, case, "ndjson")
+    with (
+        serve_lines(data) as url,
+        sdk("websockets.sync.client").connect(url) as connection,
+    ):
+        stream = wrap(connection)
+        messages = list(stream)
+
+    assert data.decode().splitlines() == messages
+    assert from_bytes(dialect, case, "ndjson") == told(stream.turn)

@@ -136,14 +136,20 @@ class TestEntries:
         assert [(0.0, b"data: a\ndata: b\n\n"), (1.5, b"event: done\nid: 7\ndata: {}\n\n")] == found
 
     def test_what_a_web_socket_received(self) -> None:
-        """The received messages are JSON lines, binary ones too; sent messages are left out."""
+        """The received messages are lines of JSON, one each; sent messages are left out, and so is sound."""
         messages = [
             {"type": "send", "time": 1.0, "opcode": 1, "data": "{}"},
             {"type": "receive", "time": 2.0, "opcode": 1, "data": '{"type":"session.created"}'},
             {"type": "receive", "time": 2.5, "opcode": 2, "data": base64.b64encode(b"{}").decode()},
+            {"type": "receive", "time": 2.6, "opcode": 2, "data": base64.b64encode(b"\0{}").decode()},
+            {"type": "receive", "time": 3.0, "opcode": 1, "data": '{\n"toolCall":\r\n{'},
         ]
         (found,) = chunks(archive(entry(None, "x-unknown", _webSocketMessages=messages)))
-        assert [(0.0, b'{"type":"session.created"}\n'), (0.5, b"{}\n")] == found
+        assert [
+            (0.0, b'{"type":"session.created"}\n'),
+            (0.5, b"{}\n"),
+            (1.0, b'{ "toolCall":  {\n'),
+        ] == found
 
 
 class TestDamage:

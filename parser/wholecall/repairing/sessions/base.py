@@ -133,11 +133,11 @@ class Session(ABC):
 
 
 def named_tools(listed: object) -> Tools[Any] | None:
-    """Return the tools of a request by their names alone; None where their names are not all known."""
+    """Return the tools of a request by their names alone; None where they have none, or not all are known."""
     if not isinstance(listed, list):
         return None
     names = [_name_of(tool) for tool in listed]
-    if not names or None in names:
+    if None in names or not any(names):
         return None
     return Tools([{"type": "custom", "name": name} for name in dict.fromkeys(names) if name])
 

@@ -200,15 +200,17 @@ class _Edit:
         """Return a message with exactly the calls that may leave; empty if nothing is left of it."""
         content = _under(payload, _TURN[0])
         turn = None if content is None else _under(payload[content], _TURN[1])
-        if content is not None and turn is not None and isinstance(payload[content][turn].get("parts"), list):
-            parts = self._parts(payload[content][turn]["parts"])
+        told = None if content is None or turn is None else payload[content][turn].get("parts")
+        if content is not None and turn is not None and any(map(_has_call, _listed(told))):
+            parts = self._parts(_listed(told))
             payload = _with(payload, content, _with(payload[content], turn, {"parts": parts}, add=True))
         request = _under(payload, _REQUEST[0])
-        listed = None if request is None else next((n for n in _REQUEST[1] if n in payload[request]), None)
-        if request is None or listed is None or not isinstance(payload[request][listed], list):
+        name = None if request is None else next((n for n in _REQUEST[1] if n in payload[request]), None)
+        if request is None or name is None:
             return payload
-        calls = [edited for call in payload[request][listed] if (edited := self._request(call)) is not None]
-        return _with_requests(payload, payload[request], listed, calls)
+        told = _listed(payload[request][name])
+        calls = [edited for call in told if (edited := self._request(call)) is not None]
+        return _with_requests(payload, payload[request], name, calls)
 
     def _parts(self, parts: list[Any]) -> list[Any]:
         out: list[Any] = []
@@ -269,6 +271,15 @@ def _request(calls: Sequence[ToolCall[Any]]) -> Payload:
 def _under(payload: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """Return the name of a member that holds an object, in camelCase if it has both."""
     return next((name for name in names if isinstance(payload.get(name), dict)), None)
+
+
+def _listed(value: object) -> list[Any]:
+    """Return a list, as the parser reads it: one object counts as a list, anything else as nothing."""
+    return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+
+
+def _has_call(part: object) -> bool:
+    return isinstance(part, dict) and not part.keys().isdisjoint(_CALLS)
 
 
 def _with(payload: Payload, name: str, value: Any, *, add: bool = False) -> Payload:

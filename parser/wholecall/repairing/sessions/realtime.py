@@ -255,6 +255,7 @@ class _Response:
             self._tracks.append(found)
         if place.item is not None:
             self._by_item.setdefault(place.item, found)
+            found.place = found.place._replace(item=found.place.item or place.item)
         if place.call is not None:
             self._by_call.setdefault(place.call, found)
         found.note(message)
@@ -344,7 +345,7 @@ class _Response:
             known = self._by_item.get(str(item.get("id"))) or self._by_call.get(str(item.get("call_id")))
             track = left.pop(id(known), None)
             if track is not None and track.call is not None:
-                output.append(tracks.item_with(item, track.call))
+                output.append(tracks.item_with(item, track.call, track.place.item))
         for track in left.values():
             assert track.call is not None
             id_ = {} if track.place.item is None else {"id": track.place.item}
@@ -417,7 +418,7 @@ def _line(message: Message) -> bytes:
 
 def _conversed(message: Message, item: dict[str, Any], call: Executable) -> Said:
     """Return an event of the conversation with what the verdict says of its call."""
-    edited = tracks.item_with(item, call)
+    edited = tracks.item_with(item, call, None)
     return message if edited is item else {**(message.payload or {}), "item": edited}
 
 

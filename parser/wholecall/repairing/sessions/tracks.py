@@ -148,8 +148,9 @@ class Track:
         text = argument_text(call)
         if isinstance(payload.get("item"), dict):
             is_begun = kind == ADDED or (kind.startswith(CONVERSATION) and not kind.endswith(".done"))
-            return {**payload, "item": item_with(payload["item"], call, is_begun=is_begun)}
-        own = {"call_id": call.id} if "call_id" in payload else {}
+            return {**payload, "item": item_with(payload["item"], call, self.place.item, is_begun=is_begun)}
+        own: Payload = {"call_id": call.id} if "call_id" in payload else {}
+        own |= {} if self.place.item is None else {"item_id": self.place.item}
         if not kind.endswith(".delta"):
             own |= {"name": call.name} if "name" in payload else {}
             return {**payload, **own, _member(call): text}
@@ -188,8 +189,15 @@ def _member(call: Executable) -> str:
     return "input" if call.kind == "custom" else "arguments"
 
 
-def item_with(item: Payload, call: Executable, *, is_begun: bool = False) -> Payload:
-    """Return an item with what the verdict says of its call; of one that has just begun, without its text."""
+def item_with(item: Payload, call: Executable, id: str | None, *, is_begun: bool = False) -> Payload:
+    """Return an item with what the verdict says of its call, under its first id.
+
+    Args:
+        item: as it came.
+        call: the verdict.
+        id: of the item in the first event of the call; clients go by it.
+        is_begun: whether it has just begun, and has no text yet.
+    """
     member = places.CALL_TEXTS.get(str(item.get("type")))
     if member is None:
         return item
@@ -198,5 +206,6 @@ def item_with(item: Payload, call: Executable, *, is_begun: bool = False) -> Pay
     texts = {member: "" if said else said} if is_begun and said != text else {member: text}
     if is_begun and member not in item:
         texts = {}
-    edited = {**item, "call_id": call.id, "name": call.name, **texts}
+    named = {} if id is None else {"id": id}
+    edited = {**item, **named, "call_id": call.id, "name": call.name, **texts}
     return item if edited == item else edited

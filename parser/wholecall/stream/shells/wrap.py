@@ -9,7 +9,7 @@ of the chunks.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from wholecall.calls.arguments.verdict import ArgsT
@@ -62,12 +62,15 @@ class WrappedStream(_Wrapper[ChunkT, ArgsT]):
     def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
         super().__init__(sources.Feeding(parser, source))
 
-    def __iter__(self) -> Generator[ChunkT]:
+    def __iter__(self) -> Iterator[ChunkT]:
+        return self._feeding if self._feeding.is_kept else self._closing()
+
+    def _closing(self) -> Generator[ChunkT]:
+        """Yield the chunks, and close the stream however the loop is left."""
         try:
             yield from self._feeding
         finally:
-            if not self._feeding.is_kept:
-                self.close()
+            self.close()
 
     def __next__(self) -> ChunkT:
         return next(self._feeding)
@@ -96,7 +99,7 @@ class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
         super().__init__(sources.AsyncFeeding(parser, source))
 
     def __aiter__(self) -> AsyncIterator[ChunkT]:
-        return self._feeding if self._guarded else self._guarding()
+        return self._feeding if self._guarded or self._feeding.is_kept else self._guarding()
 
     async def _guarding(self) -> AsyncGenerator[ChunkT]:
         """Yield the chunks; a generator, because event loops close generators that a loop has left."""
@@ -104,8 +107,7 @@ class AsyncWrappedStream(_Wrapper[ChunkT, ArgsT]):
             async for chunk in self._feeding:
                 yield chunk
         finally:
-            if not self._feeding.is_kept:
-                await self.aclose()
+            await self.aclose()
 
     async def __anext__(self) -> ChunkT:
         return await self._feeding.__anext__()
