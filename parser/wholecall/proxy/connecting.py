@@ -26,6 +26,7 @@ _private = True
 _MOST_BODY: Final = 64 * 1024  # bytes of an answer that opens no WebSocket
 _SWITCHING: Final = 101
 _CLOSE_SECONDS: Final = 1.0  # for the peer's part of a close, and what it says before
+_TIMEOUT: Final = aiohttp.ClientWSTimeout(None, _CLOSE_SECONDS)  # pyright: ignore[reportCallIssue]
 _FLUSH_SECONDS: Final = 10.0  # for what the peer has not taken yet
 _FAILURES: Final = (aiohttp.ClientError, OSError, RuntimeError)
 _OPENED: ContextVar[list[aiohttp.ClientResponse]] = ContextVar("_OPENED")
@@ -84,7 +85,7 @@ class SocketClient:
         socket = await self._session.ws_connect(
             URL(handshake.url, encoded=True),
             protocols=handshake.protocols,
-            timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_SECONDS),
+            timeout=_TIMEOUT,
             autoclose=False,
             autoping=False,
             headers=headers,
