@@ -158,7 +158,7 @@ def test_without_the_extra(
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "wholecall.proxy.process", raising=False)
     monkeypatch.delattr("wholecall.proxy.process", raising=False)
-    for module in ("wholecall.proxy.guard_sockets", "uvicorn.protocols.websockets.websockets_sansio_impl"):
+    for module in ("wholecall.proxy.socket_server", "uvicorn.protocols.websockets.websockets_sansio_impl"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     code = main(["proxy", "--upstream", URL])
 

@@ -236,7 +236,7 @@ def _h11() -> type[Any]:
     import h11  # noqa: PLC0415 - it comes with uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 - an extra
 
-    class GuardedH11(_Guard, H11Protocol):
+    class GuardedH11(_Guard, H11Protocol):  # pyright: ignore[reportIncompatibleMethodOverride]
         """The guarded protocol that uses h11."""
 
         def awaits_head(self) -> bool:

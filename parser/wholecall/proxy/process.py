@@ -27,8 +27,8 @@ from wholecall.proxy.admin import Admin, Ask, Status
 from wholecall.proxy.app import ProxyApp
 from wholecall.proxy.config import Config, ConfigError
 from wholecall.proxy.guard import HEAD_SECONDS, guarded
-from wholecall.proxy.guard_sockets import guarded_socket
 from wholecall.proxy.log import Teller, quieten
+from wholecall.proxy.socket_server import guarded_socket
 from wholecall.proxy.tracing import traced
 from wholecall.proxy.values import Address
 from wholecall.proxy.watch import LoopLag, Watch

@@ -259,6 +259,7 @@ class SocketRelay:
             if not self._cut.done() and not down.done() and up.result() is None:
                 await _first(down, self._cut)  # the upstream takes nothing more: what it says last is heard
             if up.done() and (closed := up.result()) is not None:
+                await socket.close(*for_upstream(closed)[:2])  # before its reading ends: it may still send
                 return _End(closed, "client")
             if self._cut.done():
                 return _End(of_ours(self._cut.result()), "us")
@@ -348,7 +349,6 @@ class SocketRelay:
                 entry.error = "message_too_large"
             elif closed.code not in ORDINARY:
                 entry.outcome = "client_left"
-            await socket.close(*for_upstream(closed)[:2])
             return
         entry.error = closed.error or ("upstream_lost" if closed.code == BROKEN else None)
         if entry.error is None and closed.code not in ORDINARY:

@@ -1,4 +1,4 @@
-"""HTTP clients for upstreams, by aiohttp, which only this module and `upstream_sockets` import.
+"""HTTP clients for upstreams, by aiohttp, which only this module and `connecting` import.
 
 Theory of operation. Each upstream has its own session, which decodes nothing, follows no redirects, keeps no cookies,
 adds no headers and writes URLs unchanged. Idle connections are kept for less time than servers keep them. A server may
@@ -22,7 +22,7 @@ from aiohttp import http_exceptions
 from yarl import URL
 
 from wholecall.proxy.config import Config, UpstreamConfig
-from wholecall.proxy.upstream_sockets import SocketClient, UpstreamSocket
+from wholecall.proxy.connecting import SocketClient, UpstreamSocket
 from wholecall.proxy.wire import Answer, Handshake, Headers, Question, UpstreamCode, UpstreamFailed
 
 _private = True

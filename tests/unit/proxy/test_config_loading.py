@@ -50,6 +50,7 @@ idle_timeout = 12.5
 write_timeout = "off"
 drain = 0
 max_request_bytes = 1000
+max_message_bytes = 1500
 max_held_bytes = 2000
 max_streams = 10
 log = "text"
@@ -119,6 +120,7 @@ def test_a_file_with_every_key(tmp_path: Path) -> None:
         write_timeout=None,
         drain=0.0,
         max_request_bytes=1000,
+        max_message_bytes=1500,
         max_held_bytes=2000,
         max_streams=10,
         log="text",
@@ -228,6 +230,7 @@ def test_every_key_has_a_variable(tmp_path: Path) -> None:
         "WRITE_TIMEOUT": "off",
         "DRAIN": "0",
         "MAX_REQUEST_BYTES": "1000",
+        "MAX_MESSAGE_BYTES": "1500",
         "MAX_HELD_BYTES": "2000",
         "MAX_STREAMS": "10",
         "LOG": "text",

@@ -16,7 +16,7 @@ from wholecall.proxy.log import Line, Log, Teller, line_of, plain_path, to_text
 FIELDS = [
     *("ts", "id", "upstream", "method", "path", "status", "outcome", "error", "dialect", "model"),
     *("ms_first", "ms", "bytes_in", "bytes_out", "calls", "withheld", "mended", "held_ms", "pings"),
-    *("tokens_in", "tokens_out"),
+    *("tokens_in", "tokens_out", "messages_in", "messages_out", "messages_asked", "close"),
 ]
 
 
@@ -106,6 +106,10 @@ def test_an_exchange_is_a_line_of_json() -> None:
         "pings": 2,
         "tokens_in": 100,
         "tokens_out": 20,
+        "messages_in": None,
+        "messages_out": None,
+        "messages_asked": None,
+        "close": None,
     }
 
 

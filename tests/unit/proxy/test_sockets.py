@@ -12,7 +12,7 @@ from websockets.frames import Frame, Opcode
 
 from tests.unit.proxy.test_guard import Wire
 from wholecall.proxy.closing import for_client, for_upstream, of_ours
-from wholecall.proxy.guard_sockets import guarded_socket
+from wholecall.proxy.socket_server import guarded_socket
 from wholecall.proxy.upgrades import dialect_of
 from wholecall.proxy.wire import Closed
 

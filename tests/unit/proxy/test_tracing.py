@@ -1,4 +1,4 @@
-"""A span for each request to the proxy, with the SDK's exporter in memory."""
+"""A span for each request to the proxy and each WebSocket, with the SDK's exporter in memory."""
 
 from __future__ import annotations
 
@@ -64,8 +64,39 @@ def test_no_secret_leaves(app: Any) -> None:
     assert SECRET not in span.to_json()
 
 
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        ({"type": "websocket.accept"}, 101),
+        ({"type": "websocket.http.response.start", "status": 403, "headers": []}, 403),
+    ],
+)
+def test_a_websocket_has_a_span(message: dict[str, Any], status: int) -> None:
+    """It tells how the handshake was answered, and holds the events of the whole session."""
+
+    async def session(_: Any, __: Any, send: Any) -> None:
+        await send(message)
+        trace.get_current_span().add_event("gen_ai.tool_call.dropped")
+
+    async def unread(_: Any) -> None:
+        return
+
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    scope = {"type": "websocket", "path": "/v1/realtime", "headers": []}
+    asyncio.run(traced(session, provider)(scope, None, unread))
+    (span,) = exporter.get_finished_spans()
+
+    assert ("GET", 1) == (span.name, len(span.events))
+    assert {
+        "http.request.method": "GET",
+        "url.path": "/v1/realtime",
+        "http.response.status_code": status,
+    } == dict(span.attributes or {})
+
+
 def test_other_scopes_have_no_span() -> None:
-    """Only requests of HTTP have one."""
+    """Only requests of HTTP and WebSockets have one."""
     client = Client()
     client.scope["type"] = "lifespan"
 

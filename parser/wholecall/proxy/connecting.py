@@ -26,6 +26,8 @@ _private = True
 _MOST_BODY: Final = 64 * 1024  # bytes of an answer that opens no WebSocket
 _SWITCHING: Final = 101
 _CLOSE_SECONDS: Final = 1.0  # for the peer's part of a close, and what it says before
+_TIMEOUT: Final = aiohttp.ClientWSTimeout(None, _CLOSE_SECONDS)  # pyright: ignore[reportCallIssue]
+_FLUSH_SECONDS: Final = 10.0  # for what the peer has not taken yet
 _FAILURES: Final = (aiohttp.ClientError, OSError, RuntimeError)
 _OPENED: ContextVar[list[aiohttp.ClientResponse]] = ContextVar("_OPENED")
 
@@ -83,7 +85,7 @@ class SocketClient:
         socket = await self._session.ws_connect(
             URL(handshake.url, encoded=True),
             protocols=handshake.protocols,
-            timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_SECONDS),
+            timeout=_TIMEOUT,
             autoclose=False,
             autoping=False,
             headers=headers,
@@ -151,7 +153,7 @@ class UpstreamSocket:
             await self._socket.ping()
 
     async def close(self, code: int, reason: str = "") -> None:
-        """Close it, and wait a little for the peer's part of that; data that the peer does not take is dropped."""
+        """Close it, and wait a little for the peer's part of that; data that the peer never takes is dropped."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -161,7 +163,8 @@ class UpstreamSocket:
                 await asyncio.wait_for(closing, _CLOSE_SECONDS)
         finally:
             if self._transport is not None and self._transport.get_write_buffer_size():
-                self._transport.abort()
+                self._transport.close()
+                asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self._transport.abort)
 
 
 def _end_of(message: Any) -> Closed:

@@ -73,7 +73,8 @@ class _GuardedSocket(WriteGuard, WebSocketsSansIOProtocol):
 
     def handle_parser_exception(self) -> None:
         """Tell a client that it broke a rule; unread input would make the system discard what it is told."""
-        assert (closed := self.conn.close_sent) is not None
+        closed = self.conn.close_sent
+        assert closed is not None
         self.queue.put_nowait({"type": "websocket.disconnect", "code": closed.code, "reason": closed.reason})
         self._is_faulty = self.close_sent = True
         self.transport.write(b"".join(self.conn.data_to_send()))
