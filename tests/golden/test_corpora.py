@@ -65,6 +65,7 @@ def test_no_random_cut_changes_an_event(entries: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "entries", corpora.groups(entry for entry in ENTRIES if len(corpora.recorded(entry)) <= SMALL)
 )

@@ -130,6 +130,7 @@ def test_no_chunk_size_changes_an_event_of_a_recorded_stream(recordings_dir: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(9)
 @each_dialect
 def test_no_random_cut_changes_an_event_of_a_recorded_stream(recordings_dir: Path, dialect: str) -> None:
     """Cut 20 times at seeded random places, a recorded stream gives the same full event list."""

@@ -83,6 +83,7 @@ def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) ->
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("paths", share.every(2, corpora.groups(RECORDINGS), "many moves"))
 def test_recordings_go_on_after_many_moves(paths: list[Path], rng: random.Random) -> None:
     """Law 20: the same at more places."""
