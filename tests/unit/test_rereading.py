@@ -347,3 +347,13 @@ def test_chunks_continue_the_last_call() -> None:
     assert [("", "f"), (A, "g")] == [
         (call.text, call.name) for call in got(*UNLABELLED[:2], Reread(0, pieces, (), True))
     ]
+
+
+def test_a_stream_that_was_cut_is_not_read_again() -> None:
+    """Blocks with odd labels stay as shown, even where the policy asks for no end of the stream."""
+    assembler = Assembler(Policy(require_terminal=False), Limits(), None)
+    assembler.advance([TurnOpened("r"), *UNLABELLED[:2], Slot(0, 90, None, A), CallClosed(0, 0, None)])
+    assembler.advance([Slot(0, 91, None, B), CallClosed(0, 1, None)])
+    assembler.close()
+
+    assert [] == [event for event in assembler.take() if isinstance(event, ToolCall)]
