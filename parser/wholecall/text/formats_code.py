@@ -44,7 +44,8 @@ FUNCTIONGEMMA: Final = formats_shared.made(
 
 # --- Messages -----------------------------------------------------------------------------------------------
 
-_STARTS = ("<|start|>", "<|channel|>")
+# A completion begins within the header that its prompt opened: ` to=functions.NAME<|channel|>commentary<|message|>{…}`.
+_STARTS = ("<|start|>", "<|channel|>", " to=functions.", "to=functions.")
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
 
 HARMONY: Final = records.Format(

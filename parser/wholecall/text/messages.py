@@ -1,7 +1,7 @@
 """Messages with a header: their recipient, and the treatment of the body (Harmony, Beam, Muse).
 
 Theory of operation. A header runs from a start literal to the literal that begins the body; it holds a recipient
-(`to=…`) and a channel. A body for a tool is a call, a body for the user is shown as it comes, and no marker in it is
+(`to=…`) and a channel. The text of a raw completion may begin within a header that its prompt opened. A body for a tool is a call, a body for the user is shown as it comes, and no marker in it is
 live except its end.
 """
 
@@ -43,6 +43,9 @@ def read_header(teller: Teller, literal: str) -> Waiting:
     """Read the header at the cursor, and the text after it up to where another mode continues."""
     source, messages = teller.source, teller.rules.form.messages
     assert messages is not None
+    if not literal.startswith("<") and source.before(1):
+        teller.as_text(literal)  # only a prompt opens a header that begins so
+        return
     region = teller.new_region(literal, messages.ends, teller.limits.max_arguments_bytes)
     source.pos += len(literal)
     stops = markers.matcher([messages.body, *messages.ends, *({_START} & set(messages.starts))])
