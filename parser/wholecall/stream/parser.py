@@ -169,7 +169,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._is_made = (
             False  # the machine, for which no lane waits; only bytes without a framing wait for it
         )
-        if framing is not None or not has_lane:
+        if framing is not None or not has_lane or dialect != "auto":  # a named dialect is imported now
             self._made()
 
     def __enter__(self) -> Self:
