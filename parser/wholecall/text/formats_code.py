@@ -44,8 +44,8 @@ FUNCTIONGEMMA: Final = formats_shared.made(
 
 # --- Messages -----------------------------------------------------------------------------------------------
 
-# A completion begins within the header that its prompt opened: ` to=functions.NAME<|channel|>commentary<|message|>{…}`.
-_STARTS = ("<|start|>", "<|channel|>", " to=functions.", "to=functions.")
+# A text may begin within the header that its prompt opened: ` to=functions.NAME<|channel|>commentary<|message|>{…}`.
+_STARTS = ("<|start|>", "<|channel|>", "to=functions.")
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
 
 HARMONY: Final = records.Format(
