@@ -129,7 +129,7 @@ def test_texts_that_are_given_at_the_start(
         ([C, text(90, A), end(90), D, text(90, B), end(90)], 3),  # strange, and the same for both
         ([C, text(90, A), end(91), D, text(92, B), end(93)], 3),  # two for one call
         ([C, text(0, A), end(90), D, text(1, B), end(91)], 3),  # of ends alone
-        ([C, text(None, A), end(0), D, text(1, B), end(None)], 1),  # some without
+        ([C, text(None, A), end(0), D, text(1, B), end(None)], 3),  # some without
         ([C, text(0, A), end(0), D, text(0, B), end(90)], 3),
         (
             [C, start(5, "c", "f"), text(0, A), end(0), D, text(1, B), end(1)],

@@ -255,9 +255,9 @@ def _append(choice: Choice, call: Call, text: str) -> None:
 
 def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
     text, rank = whole
-    came_twice = call.size == len(text) and text == (own := call.text)
+    came_twice = call.size == len(text) and text == call.text
     if came_twice:
-        text = own  # keep one copy only
+        text = call.text  # keep one copy only
     if not choice.budget.admit_whole(call, text, counted=came_twice):
         return
     if not call.restate(text, rank):

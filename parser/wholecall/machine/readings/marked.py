@@ -433,13 +433,20 @@ def _cost_of_labels(calls: list[_Call], form: Form) -> float:
 
 
 def _habits(call: _Call, starts: set[Any], form: Form) -> set[str]:
-    """Return the habits of a call's labels; an index that is strange to a call may be that of the next one."""
+    """Return the habits of a call's labels; an index that is strange to a call may be that of the next one.
+
+    The texts of a block all have an index, or none has; and its ends all have its own, or none has: an end that is not
+    its own beside one that is may be that of a block whose start was lost.
+    """
     own, texts, ends = (call.labels(kind, form) for kind in (START, TEXT, END))
     strange = texts | ends - own
+    is_mixed = form.has_slots and not (ends <= own or ends.isdisjoint(own))
     may_be = {
         "own": strange <= own,
-        "none": strange <= own | {None},
+        "none": strange <= ({None} if form.has_slots else own | {None}),
         "zero": texts <= {0} and ends <= own,
-        "strange": len(strange) < 2 and not strange & {None, *(own if form.has_slots else starts)},
+        "strange": not (
+            is_mixed or len(strange) > 1 or strange & {None, *(own if form.has_slots else starts)}
+        ),
     }
     return {habit for habit, is_so in may_be.items() if is_so}
