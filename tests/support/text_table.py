@@ -105,8 +105,7 @@ def _head(opener: str, attribute: str, what: str, gt: str, *, is_eq: bool) -> st
 def _messages(messages: Messages) -> str:
     body = "JSON" if messages.params is None else f"JSON or {_parameter(messages.params)}"
     to = "to=NAME" if messages.kind == "muse" else "to=functions.NAME"
-    starts = _few(tuple(start for start in messages.starts if start.startswith("<")))
-    ends = _few(messages.ends)
+    starts, ends = _few(messages.starts), _few(messages.ends)
     return f"a message with `{to}` between {starts} and {_code(messages.body)}, then {body} up to {ends}"
 
 

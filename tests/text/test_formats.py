@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import msgspec
 
 from tests.support.together import together
-from wholecall import read_text
 from wholecall.text.formats import AUTO, FORMATS, NOT_IN_AUTO, text_formats
 from wholecall.text.formats_shared import PREFIXED
 from wholecall.text.formats_tags import HUNYUAN_SUFFIXED
@@ -254,23 +253,3 @@ def test_claude_s_tags_are_known_with_and_without_their_prefix() -> None:
             plain = {marker for marker in markers if PREFIXED not in marker}
             assert plain
             assert {marker.replace(PREFIXED, "") for marker in markers if PREFIXED in marker} == plain
-
-
-HEADER = ' to=functions.get_tide<|channel|>commentary<|message|>{"port": "Oban"}<|call|>'
-
-
-@together("name", ["harmony", "auto"])
-def test_a_text_may_begin_within_a_header(name: str) -> None:
-    """The prompt of a raw completion opened it; a cut header and one behind other text are no calls, and are shown."""
-    cut, behind = HEADER[:30], f"The words{HEADER}"
-
-    assert [("get_tide", {"port": "Oban"})] == [
-        (call.name, call.arguments) for call in read_text(HEADER, name).calls
-    ]
-    assert ("truncated",) == tuple(drop.reason for drop in read_text(HEADER[:-10], name).dropped)
-    assert ((), (), cut) == (
-        read_text(cut, name).calls,
-        read_text(cut, name).dropped,
-        read_text(cut, name).text,
-    )
-    assert () == read_text(behind, name).calls

@@ -44,8 +44,7 @@ FUNCTIONGEMMA: Final = formats_shared.made(
 
 # --- Messages -----------------------------------------------------------------------------------------------
 
-# A text may begin within the header that its prompt opened: ` to=functions.NAME<|channel|>commentary<|message|>{…}`.
-_STARTS = ("<|start|>", "<|channel|>", "to=functions.")
+_STARTS = ("<|start|>", "<|channel|>")
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
 
 HARMONY: Final = records.Format(

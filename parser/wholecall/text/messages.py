@@ -1,8 +1,8 @@
 """Messages with a header: their recipient, and the treatment of the body (Harmony, Beam, Muse).
 
 Theory of operation. A header runs from a start literal to the literal that begins the body; it holds a recipient
-(`to=…`) and a channel. The text of a raw completion may begin within a header that its prompt opened. A body for a
-tool is a call, a body for the user is shown as it comes, and no marker in it is live except its end.
+(`to=…`) and a channel. A body for a tool is a call, a body for the user is shown as it comes, and no marker in it is
+live except its end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ _TO_USER: Final = frozenset(["", "user", "assistant", "all", "commentary"])
 _RECIPIENT: Final = re.compile(r"\bto=([^\s<]+)")
 _IGNORED: Final = re.compile(r"<\|constrain\|>|<\|constrain>")
 _FUNCTIONS: Final = "functions."
-_OPENED: Final = "to=functions."  # begins a text whose prompt opened the header
 
 
 class _Header(NamedTuple):
@@ -44,20 +43,12 @@ def read_header(teller: Teller, literal: str) -> Waiting:
     """Read the header at the cursor, and the text after it up to where another mode continues."""
     source, messages = teller.source, teller.rules.form.messages
     assert messages is not None
-    is_opened = literal == _OPENED
-    if is_opened and source.before().strip():
-        teller.as_text(literal)
-        return
     region = teller.new_region(literal, messages.ends, teller.limits.max_arguments_bytes)
     source.pos += len(literal)
     stops = markers.matcher([messages.body, *messages.ends, *({_START} & set(messages.starts))])
     mark = yield from source.find(stops, _LONGEST_HEADER)
     header = _parsed(source.text(region.start, source.pos))
     if mark != messages.body:
-        if is_opened:
-            source.pos = region.start
-            teller.as_text(literal)
-            return
         if source.at_end and header.recipient not in _TO_USER:
             error = region.cut()
             region.drop(source.pos, error.reason, error.detail, header.recipient)
