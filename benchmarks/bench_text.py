@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks import measure
-from benchmarks.claims import Claim, Comparison, Contender, Figure, Growth, Ratio, Scale
+from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio, Scale
 from benchmarks.texts import KIB, prose
 from wholecall import Limits
 from wholecall.calls.arguments.lexical import Scan
@@ -22,6 +22,7 @@ from wholecall.text.rules import rules_of
 from wholecall.text.tools import Declared
 
 _PIECES = 20_000
+_LARGE_BUDGET = 0.7
 _SPLIT = 4  # characters of a piece
 _RULES = rules_of(AUTO, frozenset())
 
@@ -163,12 +164,19 @@ def _growth(what: str) -> Growth:
     return Growth(f"{what} in text", make, n, len, contender)
 
 
-def _large_piece(scale: Scale) -> float:
-    """Return the nanoseconds for a character of plain text that comes in one large piece."""
-    text = prose(random.Random(1), 800 * KIB // scale.part)
-    (times,) = measure.rounds(scale.rounds, lambda: _engine().feed(text))
-    return min(times) / len(text) * 1e9
-
+_LARGE = Comparison(
+    "a large piece of plain text",
+    lambda part: prose(random.Random(1), 800 * KIB // part),
+    {
+        "wholecall": Contender(
+            lambda text: _engine().feed(text), lambda text, out: isinstance(out[-1], Shown) and bool(text)
+        ),
+        "a search for brackets and lines": Contender(
+            lambda text: len(re.findall(r"[<\[{`]|\n", text)), lambda text, n: n >= text.count("\n")
+        ),
+    },
+    (Ratio("wholecall", "a search for brackets and lines", _LARGE_BUDGET),),
+)
 
 CLAIMS: list[Claim] = [
     _against_floor(4, 3),
@@ -176,7 +184,7 @@ CLAIMS: list[Claim] = [
     *(_against_plain(f"inside {what}", _within(begun)) for what, begun in _INSIDE.items()),
     _against_plain("HTML", _html),
     _JSON,
-    Figure("a large piece of plain text, ns for a character", _large_piece, 2),
+    _LARGE,
     *map(_growth, _MORE),
 ]
 
