@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio, Scale
+from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
 from benchmarks.texts import KIB, prose
 from wholecall import Limits
 from wholecall.calls.arguments.lexical import Scan
