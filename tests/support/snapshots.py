@@ -117,6 +117,7 @@ def replaced(parser: ToolCallParser[Any], tools: Any = None) -> ToolCallParser[A
 
 def besides_framing(parser: ToolCallParser[Any]) -> bytes:
     """Return a parser's state, except for bytes that wait in its framing, and the count of bytes."""
+    parser._made()  # a parser that waits for its first bytes has no state yet
     framing, parser._framing = parser._framing, None
     unweighed, parser._unweighed = parser._unweighed, 0
     try:

@@ -56,18 +56,8 @@ SUPPORTING: Final = frozenset(
     {
         *("assistantMessageEvent", "chat_history", "command", "completionReason", "content"),
         *("conversation_id", "created_at", "data", "delta", "errors", "event_id", "finish_reason", "id"),
-        *(
-            "logprobs",
-            "metrics",
-            "model",
-            "params",
-            "path",
-            "request",
-            "request_id",
-            "response_metadata",
-            "role",
-        ),
-        *("run_id", "session", "session_id", "stop_reason", "subtype", "text", "toolCallId"),
+        *("logprobs", "metrics", "model", "params", "path", "request", "request_id", "response_metadata"),
+        *("role", "run_id", "session", "session_id", "stop_reason", "subtype", "text", "toolCallId", "usage"),
     }
 )
 

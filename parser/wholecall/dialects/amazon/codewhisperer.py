@@ -104,7 +104,7 @@ class CodeWhispererTranslator(EventStreamTranslator):
 
         After its stop an id is that of another call, or of the same call sent once more: the machine decides.
         """
-        told = [] if id_ in self._slots and name in (None, self._names[id_]) else self._named(id_, name)
+        told = [] if id_ in self._slots and name in (None, self._names.get(id_)) else self._named(id_, name)
         slot = self._slots[id_]
         told += report.piece(slot, said[0], whole=said[1])
         if stop is True:
