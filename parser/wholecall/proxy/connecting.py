@@ -112,7 +112,6 @@ class UpstreamSocket:
         self.headers: Headers = list(response.raw_headers)
         self.protocol: Optional[str] = socket.protocol
         self._socket = socket
-        self._response = response
         self._end: Closed | None = None
         self._is_closed = False
         connection = response.connection
@@ -163,9 +162,10 @@ class UpstreamSocket:
                 closing = self._socket.close(code=code, message=reason.encode())
                 await asyncio.wait_for(closing, _CLOSE_SECONDS)
         finally:
-            self._response.close()  # aiohttp leaves it open if its own close is interrupted
-            if self._transport is not None and self._transport.get_write_buffer_size():
-                asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self._transport.abort)
+            if self._transport is not None:
+                self._transport.close()  # aiohttp leaves it open if its own close is interrupted
+                if self._transport.get_write_buffer_size():
+                    asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self._transport.abort)
 
 
 def _end_of(message: Any) -> Closed:
