@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -460,6 +461,20 @@ def test_the_upstreams_refusal_passes(sockets: SocketHouse, status: int) -> None
     )
     outcome = "upstream_status" if status >= 400 else "ok"
     assert [(status, outcome)] == [(entry.status, entry.outcome) for entry in sockets.house.entries]
+
+
+def test_a_refused_handshake_is_no_error_of_ours(
+    sockets: SocketHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server reports none: a log that nobody reads would fill up and stop the proxy."""
+    said: list[str] = []
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "error", lambda text, *_: said.append(text))
+    sockets.refusal = web.Response(status=429, text="no")
+
+    async def go() -> int:
+        return (await sockets.status())[0]
+
+    assert (429, []) == (sockets.play(go), said)
 
 
 def test_an_upstream_that_answers_like_a_page(sockets: SocketHouse) -> None:

@@ -20,10 +20,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -254,6 +255,9 @@ class Watched:
         )
         found = (_LISTENING.search(line) for line in self.process.stderr or ())
         self.port = int(next(one[1] for one in found if one))
+        # A process that nobody reads would wait once the pipe is full.
+        self._said: deque[str] = deque(maxlen=100)
+        Thread(target=self._said.extend, args=(self.process.stderr,), daemon=True).start()
         self._proc = Path(f"/proc/{self.process.pid}")
 
     async def held(self) -> Held:
@@ -283,7 +287,7 @@ class Watched:
     def stop(self) -> int:
         """Stop it and return its exit code."""
         self.process.terminate()
-        self.process.communicate(timeout=_PATIENCE)
+        self.process.wait(timeout=_PATIENCE)
         return self.process.returncode
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final, cast
 
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from wholecall.proxy.closing import BROKEN
@@ -34,6 +35,18 @@ class _GuardedSocket(WriteGuard, WebSocketsSansIOProtocol):
         super().__init__(*given, **named)
         self.close_timeout = CLOSE_SECONDS
         self._pieces = bytearray()  # of a message, after the first
+
+    async def run_asgi(self) -> None:
+        """Run the application; a handshake that it refused, or whose client left, is no error of it."""
+        app = self.app
+
+        async def answering(scope: Any, receive: Any, send: Any) -> None:
+            await app(scope, receive, send)
+            if not self.handshake_complete:
+                raise ClientDisconnected
+
+        self.app = answering
+        await super().run_asgi()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; the first are the head of the handshake, and those after a fault are dropped."""
