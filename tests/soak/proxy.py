@@ -257,8 +257,14 @@ class Watched:
         self.port = int(next(one[1] for one in found if one))
         # A process that nobody reads would wait once the pipe is full.
         self._said: deque[str] = deque(maxlen=100)
-        Thread(target=self._said.extend, args=(self.process.stderr,), daemon=True).start()
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
         self._proc = Path(f"/proc/{self.process.pid}")
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as lines:
+            self._said.extend(lines)
 
     async def held(self) -> Held:
         """Return its use of resources."""
@@ -288,6 +294,7 @@ class Watched:
         """Stop it and return its exit code."""
         self.process.terminate()
         self.process.wait(timeout=_PATIENCE)
+        self._reader.join(_PATIENCE)
         return self.process.returncode
 
 
