@@ -4,7 +4,7 @@ A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, 
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
 file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
 skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for. Of a
-test that is `sampled` most cases are slow, and four fifths of these are `later`, other ones after each change of the
+test that is `sampled` most cases are slow, and nine tenths of these are `later`, other ones after each change of the
 package.
 """
 
@@ -75,7 +75,7 @@ _ENGINES = {
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
-    "default", deadline=None, max_examples=40, suppress_health_check=_SLOW_MACHINE
+    "default", deadline=None, max_examples=25, suppress_health_check=_SLOW_MACHINE
 )
 hypothesis.settings.register_profile(
     "quick", deadline=None, max_examples=20, derandomize=True, suppress_health_check=_SLOW_MACHINE
@@ -84,7 +84,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=40,
+    max_examples=25,
     derandomize=True,
     print_blob=True,
     suppress_health_check=_SLOW_MACHINE,
@@ -143,13 +143,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _choose_sample(item: pytest.Item, one_in: int, numbers: Counter[str]) -> None:
-    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and four fifths of those be for later."""
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and nine tenths of those be for later."""
     test = item.nodeid.partition("[")[0]
     number = numbers[test]
     numbers[test] += 1
     if number % one_in:
         item.add_marker(pytest.mark.slow)
-        if share.is_later(5, test, number - number // one_in):
+        if share.is_later(10, test, number - number // one_in):
             item.add_marker(pytest.mark.later)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hygiene.source_tree import PROJECT
+from tests.support import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,8 +94,11 @@ def measure(pieces: Iterator[bytes], warm: str) -> tuple[int, int, int]:
     return count, size, growth
 
 
+FILES = [(archive, GB), (payloads, GB), (own, GB), (cassette, GB // 10)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("file", "size"), [(archive, GB), (payloads, GB), (own, GB), (cassette, GB // 10)])
+@pytest.mark.parametrize(("file", "size"), share.every(2, FILES, "large files"))
 def test_memory_does_not_grow_with_the_file(
     file: Callable[[int], Iterator[bytes]], size: int, tmp_path: object
 ) -> None:

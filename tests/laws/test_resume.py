@@ -84,7 +84,7 @@ def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) ->
 
 @pytest.mark.slow
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("paths", share.every(2, corpora.groups(RECORDINGS), "many moves"))
+@pytest.mark.parametrize("paths", share.every(4, corpora.groups(RECORDINGS), "many moves"))
 def test_recordings_go_on_after_many_moves(paths: list[Path], rng: random.Random) -> None:
     """Law 20: the same at more places."""
     for path in paths:

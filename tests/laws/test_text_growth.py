@@ -186,7 +186,7 @@ OWN = own()
 @pytest.mark.parametrize("name", share.every(3, list(FORMATS), "markers without end"))
 def test_markers_without_end_are_linear(name: str) -> None:
     """The same for every marker of every format, repeated, alone and with words after it."""
-    for literal in OWN[name]:
+    for literal in share.every(2, OWN[name], name):
         for unit in (literal, f"{literal}f\n", f"\n{literal} {{"):
             assert growth(name, unit, PIECE) < _STEADY, unit
 

@@ -403,6 +403,7 @@ def _blocks_after(streams: list[bytes], times: int) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.later
 def test_a_hundred_thousand_streams_leave_nothing_behind() -> None:
     """Of 100,000 streams of all dialects nothing is left: not one object for a hundred of them."""
     streams = _shortest()

@@ -28,12 +28,17 @@ def test_a_long_run_tries_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("source", range(4))
 def test_parts_are_all(source: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part of an enumeration and the rest are the enumeration, and the part is the smaller one."""
+    """A part of an enumeration and the rest are the enumeration; only a long run tries all of the rest."""
     monkeypatch.setattr(share, "_source", lambda: source)
-    part, rest = (share.Part(4, is_rest=is_rest).of(range(10), "a name") for is_rest in (False, True))
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "ci")
+    part, some = (share.Part(4, is_rest=is_rest).of(range(10), "a name") for is_rest in (False, True))
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "long")
+    rest = share.Part(4, is_rest=True).of(range(10), "a name")
 
     assert [*range(10)] == sorted(part + rest)
     assert len(part) in (2, 3)
+    assert set(some) < set(rest)
+    assert len(some) in (2, 3)
 
 
 def test_what_is_left_for_later_is_tried_by_another_source(monkeypatch: pytest.MonkeyPatch) -> None:
