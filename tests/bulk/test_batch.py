@@ -253,6 +253,7 @@ def test_a_null_is_a_row() -> None:
     assert [("a", "its body is null", []), ("b", "its body is null", [])] == found
 
 
+@pytest.mark.slow
 def test_arguments_can_stay_away() -> None:
     """Without arguments a row holds none of their text, but their size, and all else is the same."""
     hidden = ("arguments", "raw_arguments")
@@ -281,6 +282,7 @@ def test_policy_and_limits_are_those_of_the_parser() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
 def test_a_large_body_costs_nothing_beside_itself(kind: pa.DataType) -> None:
     """A body of megabytes is fed in slices, and nothing of it is kept: neither by Python nor by Arrow."""

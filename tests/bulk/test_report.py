@@ -109,6 +109,7 @@ def without_arguments(path: Path) -> None:
 class TestLint:
     """Both commands count the same."""
 
+    @pytest.mark.slow
     def test_groups_are_those_of_lint(self, parts: Path) -> None:
         """By provider each group in which a model answers has, to the last word, the numbers that `wholecall lint` has.
 
@@ -250,6 +251,7 @@ class TestTables:
 
         assert whole == said(report(tables))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("text", TEXTS, ids=str)
     def test_relatives_of_types(self, tables: Path, text: pa.DataType) -> None:
         """Large texts, views and dictionaries, large lists of them and other integers are read by their meaning."""

@@ -149,6 +149,7 @@ def parts_said(out: Path) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_an_interrupt(logs: Path, tmp_path: Path) -> None:
     """A terminal's SIGINT goes to all processes: they end, nothing is half written, and it says how to continue."""
     wait = gate(tmp_path / "z.sse")

@@ -47,6 +47,7 @@ def test_schemas_name_themselves(schema: pa.Schema) -> None:
     assert ["wholecall.table"] == list(said)
 
 
+@pytest.mark.slow
 def test_only_tables_need_pyarrow() -> None:
     """Without pyarrow everything that is public can be imported but `wholecall.bulk`, and the commands start."""
     others = [

@@ -24,6 +24,7 @@ def test_each_fault_has_its_verdict(name: str, tmp_path: Path) -> None:
     assert dict.fromkeys(WIRES, BROKEN[name]) == verdicts(found)
 
 
+@pytest.mark.slow
 def test_wholecall_as_an_adapter_passes(tmp_path: Path) -> None:
     """The parser behind the protocol gets every stream right, and tells of the call that was cut."""
     found = graded(small_suite(tmp_path), "wholecall_adapter.py", "wholecall")

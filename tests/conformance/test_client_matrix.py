@@ -99,6 +99,7 @@ def test_a_client_that_got_worse_fails_the_night(elsewhere: Path, capfd: pytest.
     assert "merges" in conformance_matrix.PAGE.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_an_adapter_without_a_report_fails_the_night(
     elsewhere: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.dialect_cases import FOLDER, Case, read, translated, written
 from tests.support.together import together
 
@@ -17,6 +19,7 @@ def test_a_stream_gives_just_these_deltas(dialect: str, case: Case) -> None:
     assert case.streams == [translated(dialect, stream) for stream in case.streams]
 
 
+@pytest.mark.slow
 @together("path", FILES, ids=lambda path: path.stem)
 def test_a_file_is_written_as_it_is_read(path: Path) -> None:
     """Written again, a file is the same: no line of it goes unread."""

@@ -24,6 +24,7 @@ EVERY = {"damage": 20, "feed": 40, "feed-event": 20, "errors": 24, "repair": 6, 
 DAMAGED = 60
 
 
+@pytest.mark.slow
 @together("name", TARGETS)
 def test_seeds(name: str) -> None:
     """No law of a target is broken by its seeds."""
@@ -34,6 +35,7 @@ def test_seeds(name: str) -> None:
     assert len(seeds) > 10
 
 
+@pytest.mark.slow
 @together("name", TARGETS)
 def test_damaged_seeds(name: str) -> None:
     """The first damaged seeds break no law either, the same in every run."""

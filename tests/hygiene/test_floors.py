@@ -129,6 +129,7 @@ def test_every_module_has_a_floor() -> None:
     assert beside == GROUND | PAGES
 
 
+@pytest.mark.slow
 def test_pages_only_import() -> None:
     """A page holds its docstring, imports and exports, and no module of the package imports from it."""
     pages = PAGES - {"__main__"}

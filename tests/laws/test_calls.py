@@ -303,6 +303,7 @@ for number in range(60):
 """
 
 
+@pytest.mark.slow
 def test_determinism_over_processes() -> None:
     """Law 29: nor do hash seeds or `-O` change anything."""
     folder = str(Path(quirky.__file__).parent)

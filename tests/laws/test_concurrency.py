@@ -111,6 +111,7 @@ def test_tasks() -> None:
     assert [_alone(data) for data in _STREAMS] * 4 == asyncio.run(all_at_once())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_processes(how: str) -> None:
     """Law 29: in separate processes too, forked in the middle of a run or started anew."""
@@ -141,6 +142,7 @@ print(len(found))
 """
 
 
+@pytest.mark.slow
 def test_first_use_in_many_threads() -> None:
     """Law 29: threads that race for the first stream of every dialect import each module once and read right."""
     command = [sys.executable, "-c", _FIRST_USE]

@@ -235,6 +235,7 @@ def test_pieces_after_the_item() -> None:
     )
 
 
+@pytest.mark.slow
 @together("name", TEXTS)
 def test_a_line_that_ends_in_the_data(name: str) -> None:
     """Law 129: an event whose data go over two lines, as JSON may, is read as the machine reads it, in any reads."""

@@ -300,6 +300,7 @@ def test_presets_keep_their_word() -> None:
     assert Limits.gateway().max_stream_bytes is not None
 
 
+@pytest.mark.slow
 def test_presets_read_what_the_defaults_read() -> None:
     """No recording of an honest stream meets a limit of a preset."""
     read = partial(parse, dialect="auto")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.mutation.__main__ import MODULES, equivalents
 from tests.mutation.mutants import mutants
 from tests.mutation.trial import source_of
@@ -117,6 +119,7 @@ def test_each_mutant_is_another_module() -> None:
     assert codes == [mutant.compiled("x") for mutant in found]
 
 
+@pytest.mark.slow
 def test_listed_mutants_exist() -> None:
     """Each mutant that is listed as equivalent is one of its module: a change of the code takes its name off the list."""
     stale = [

@@ -517,6 +517,7 @@ class TestProgram:
         assert main(["replay", "--chunk", "random:1", "-"]) == 0
         assert capsys.readouterr().out.startswith("-  chat-completions")
 
+    @pytest.mark.slow
     def test_from_end_to_end(self) -> None:
         """A separate process reads its standard input, and ends quietly when its reader leaves."""
         write(good=GOOD)

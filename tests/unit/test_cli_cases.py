@@ -99,6 +99,7 @@ class TestWhatIsWritten:
         assert files()[STREAM] == CHAT
         assert b"".join(files().values()).find(b"127.0.0.1") == -1
 
+    @pytest.mark.slow
     def test_every_recording_finds_its_place(self, folder: Path) -> None:
         """Each recording of the corpora, recorded again, gets the place that it has there, but for three suffixes."""
         moved = {}

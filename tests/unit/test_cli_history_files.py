@@ -268,6 +268,7 @@ def peak_of(argv: list[str]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["check", "repair", "shrink"])
 def test_memory_holds_no_contents(action: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory for a session does not depend on the size of its contents."""

@@ -373,6 +373,7 @@ class TestJson:
 class TestFollow:
     """A stream that is still coming."""
 
+    @pytest.mark.slow
     def test_steps_come_as_their_bytes_do(self) -> None:
         """On a pipe each frame is shown before the next one is sent, with its time."""
         program = [sys.executable, "-m", "wholecall", "inspect", "--follow"]
@@ -480,6 +481,7 @@ class TestPage:
             one["name"] for one in data_of(Path("out.html").read_text("utf-8"))["recordings"]
         ]
 
+    @pytest.mark.slow
     def test_a_place_that_cannot_be_written(self, capfd: pytest.CaptureFixture[str]) -> None:
         """A missing folder is reported as for any output."""
         program = [sys.executable, "-m", "wholecall", "inspect", "--html", "none/out.html", "good.sse"]

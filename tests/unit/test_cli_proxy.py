@@ -168,6 +168,7 @@ def test_without_the_extra(
     )
 
 
+@pytest.mark.slow
 def test_the_command_needs_no_extra() -> None:
     """`check`, `env` and every other command run without the server's libraries."""
     program = "import sys\nimport wholecall.cli.main\nprint(*{'aiohttp', 'uvicorn', 'httptools', 'websockets'} & {*sys.modules})"

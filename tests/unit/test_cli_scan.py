@@ -217,6 +217,7 @@ def test_without_the_extra(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     )
 
 
+@pytest.mark.slow
 def test_other_commands_do_without() -> None:
     """Nothing imports the extra before it is needed."""
     program = "import sys\nimport wholecall.cli.main\nprint(*{'pyarrow', 'multiprocessing'} & {*sys.modules})"

@@ -114,6 +114,7 @@ def _values() -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @any_copy
 def test_values_are_copied_and_pickled(how: str) -> None:
     """Events of all kinds, turns, verdicts, limits and policies come back equal."""
@@ -156,6 +157,7 @@ def _shown(preview: PartialArguments) -> list[Any]:
     return [dict(preview.value), preview.closed, preview.open_path, repr(preview)]
 
 
+@pytest.mark.slow
 @any_copy
 @together("asked", [True, False])
 def test_previews_are_copied_and_pickled(how: str, asked: bool) -> None:

@@ -790,6 +790,7 @@ def pytest_unconfigure():
         result.assert_outcomes(passed=1)
         result.stdout.fnmatch_lines(["loaded: []"])
 
+    @pytest.mark.slow
     def test_used_it_is_loaded(self, project: pytest.Pytester) -> None:
         """A run with a fixture does import it, so that the check above can fail."""
         project.makeconftest(self.LOADED)

@@ -91,6 +91,7 @@ class TestBodies:
         meta = {"id": value["id"]} if "id" in value else {}
         assert [(meta, "bodies")] * 3 == [(one.meta, one.form) for one in read("b.jsonl")]
 
+    @pytest.mark.slow
     def test_a_thousand(self) -> None:
         """As many recordings as lines, each with its calls and without a fault."""
         written(*[body("chat-completions")] * 1000, path="b.jsonl")

@@ -408,6 +408,7 @@ TURN = Turn(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ENCODERS)
 def test_damaged_streams_become_the_same(fitted: Fitted, dialect: str) -> None:
     """So does a healthy stream with damage in any place."""

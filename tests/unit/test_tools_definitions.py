@@ -58,6 +58,7 @@ FORMS: list[Any] = [Tide, Crew, Dock, Buoy, sail, WIRE]
 SAID = ["The tide at a port.", "Who is aboard.", "The place to moor.", "A mark.", "Set a course.", "Send."]
 
 
+@pytest.mark.slow
 @together("shape", sorted(SHAPES))
 def test_what_is_listed_takes_what_the_tools_take(shape: str) -> None:
     """Definitions in each shape, read again as a provider's, accept and refuse the same arguments."""

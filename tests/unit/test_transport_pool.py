@@ -35,6 +35,7 @@ class Meeting(threading.Semaphore):
         return True
 
 
+@pytest.mark.slow
 def test_two_hundred_streams_have_two_hundred_connections() -> None:
     """No stream waits for another one to end: each has its connection before the first byte of any comes."""
     whole = TEXT + WHOLE + FINISH + DONE

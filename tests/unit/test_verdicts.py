@@ -317,6 +317,7 @@ def test_another_spelling_is_no_mismatch(fragments: str, text: str, same: bool) 
     assert (text, "exact" if same else "exact done_mismatch") == (event.raw_arguments, sign(event))
 
 
+@pytest.mark.slow
 def test_values_of_any_depth_are_compared() -> None:
     """Without `Limits.max_depth` a value may be nested deeper than the interpreter recurses."""
 

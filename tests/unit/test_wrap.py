@@ -503,6 +503,7 @@ def test_an_asynchronous_break_aborts(run: Callable[[Awaitable[Any]], Any]) -> N
     assert (1, ["aborted"]) == run(read())
 
 
+@pytest.mark.slow
 def test_a_bare_asynchronous_break_is_closed_by_the_loop() -> None:
     """Without `async with` the event loop closes it before it ends."""
     stream = AsyncStream()

@@ -736,6 +736,7 @@ def test_a_body_has_bounds() -> None:
     assert (None, 502, "stream_too_large", True) == (raised, client.status, entry.error, reply.n_reads < 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [b"data: 1\n\n", b"data: {\n\n", b":\n\n"])
 def test_others_have_their_turn_while_much_is_read(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much one read brings, other tasks continue after each few thousand bytes of it."""
