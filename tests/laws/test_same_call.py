@@ -379,6 +379,25 @@ def test_a_body_behind_its_stream_is_nothing_new(dialect: str, times: int) -> No
     assert _said(("go", A), ("go", OTHER)) == _calls([*parser.feed(stream + body * times), *parser.close()])
 
 
+# Different calls of a stream under one id.
+
+OF_THE_CLIENT = sorted(RENDERERS.keys() - SERVER_SIDE)
+
+
+@together("name", OF_THE_CLIENT)
+@together("second", [("to", A), ("to", OTHER), ("to", "{}"), ("go", OTHER)])
+@together("pieces", [whole, every(3)], ids=["whole", "pieces"])
+def test_what_differs_under_one_id_is_not_lost(name: str, second: tuple[str, str], pieces: Pieces) -> None:
+    """Law 111: in each dialect a call under the id of another one, which differs, is a call, or drops tell of it."""
+    stream = RENDERERS[name](Turn([Call("same", "go", A), Call("same", *second)]), pieces)
+    parser = ToolCallParser()
+    events = [*parser.feed(stream), *parser.close()]
+    dropped = [event for event in events if isinstance(event, ToolCallDropped)]
+
+    assert Counter() == _calls(events) - _said(("go", A), second)
+    assert dropped or _said(("go", A), second) == _calls(events)
+
+
 # Answered calls.
 
 

@@ -66,7 +66,7 @@ def finished_by(choice: Choice, delta: deltas.CallWhole) -> Call | None:
     only = _one_of(found)
     if only is None:
         note_missing(choice)  # it is treated as a new call, but is one of these
-    elif only.lost_text and _contradicts(only, delta):
+    elif (only.lost_text and _contradicts(only, delta)) or _is_another(choice, only, delta):
         return None
     return only
 
@@ -97,7 +97,8 @@ def named_by(choice: Choice, delta: deltas.CallClosed) -> Call | None:
 def announced(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call | None:
     """Return the call that is announced or labelled, None if it is a new call."""
     if delta.name is None or not delta.begins:
-        return _labelled_call(choice, delta)
+        call = _labelled_call(choice, delta)
+        return None if call is not None and _is_of_another(call, delta) else call
     for call in reversed(_with_id(choice, delta)):
         if call.name in (None, delta.name) and (call.orphan or _goes_on(choice, call, delta)):
             return call
@@ -115,6 +116,14 @@ def is_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
 def is_under_another_name(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether the id was that of two calls, in a dialect in which it is the slot: there names come whole."""
     return type(delta.index) is str and not (call.block or call.name is None or _agree(call.name, delta.name))
+
+
+def _is_of_another(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
+    """Return whether an announcement is that of another call than the ended one of its id: where names come whole.
+
+    {"functionCalls":[{"id":"fn-1","name":"open_gate","args":{"lock":4}},{"id":"fn-1","name":"ring_bell"}]}
+    """
+    return call.is_over and delta.kind != "server" and not (call.block or _agree(call.name, delta.name))
 
 
 def open_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call:
@@ -377,6 +386,22 @@ def _orphan_restated(choice: Choice, delta: deltas.CallWhole) -> Call | None:
 def _contradicts(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether an item has another id than the call."""
     return delta.id is not None and call.id is not None and delta.id not in call.aliases
+
+
+def _is_another(choice: Choice, call: Call, delta: deltas.CallWhole) -> bool:
+    """Return whether an item holds another value than the ended call of its id: then the id is that of both.
+
+    It has a place of its own, or the dialect knows places by their ids only:
+
+        output_item.done  output_index 0  call_id "call_1"  {"x":1}
+        output_item.done  output_index 1  call_id "call_1"  {"x":2}
+    """
+    if not call.is_over or delta.kind == "server" or not delta.text or is_placeholder(delta.text):
+        return False
+    is_elsewhere = (type(delta.index) is int and delta.index not in choice.slots.at) or (
+        delta.alias is not None and delta.alias not in choice.labels.by_id
+    )
+    return (is_elsewhere or not call.block) and not Said.whole(delta).is_equal(Said.of(call))
 
 
 def _agree(old: str | None, new: str | None) -> bool:

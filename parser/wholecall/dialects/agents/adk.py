@@ -68,7 +68,7 @@ class AdkTranslator(compiled.TableTranslator):
     _partial: bool
     _run: tuple[str | None, str | None]
     _long: list[object]
-    _known: set[str | None]
+    _known: set[object]
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class AdkTranslator(compiled.TableTranslator):
         self._partial = False  # the event is
         self._run = (None, None)  # the id of the run, and its model
         self._long = []  # the ids of the event's calls that the client answers
-        self._known = set()  # the ids of all calls
+        self._known = set()  # the ids of all calls, and what came of those of the client
 
     def close(self) -> list[deltas.Delta]:
         """Report the end of the answers that are whole: nothing marks the end of the run."""
@@ -158,18 +158,20 @@ class AdkTranslator(compiled.TableTranslator):
 
     def _call(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report a call, of the client if its tool is a long-running one."""
-        if self._partial or id_ in self._known:
+        ours = id_ is not None and id_ in self._long
+        known = (id_, name, text) if ours else id_
+        if self._partial or known in self._known:
             return []
         answer, told = self._on()
-        slot, ours = answer.new_slot(), id_ is not None and id_ in self._long
-        self._known |= {id_} - {None}
+        slot = answer.new_slot()
+        self._known |= {id_, known} - {None}
         if not ours:
             answer.calls[id_] = slot
         kind: Kind = "function" if ours else "server"
         told.append(deltas.CallSeen(0, slot, None, id_, name, kind))
         if text:
             rank = deltas.ITEM_DONE if ours else deltas.OBJECT
-            told.append(deltas.CallWhole(0, slot, None, id_, None, text, rank, kind))
+            told.append(deltas.CallWhole(0, slot, None, id_, name, text, rank, kind))
         return told + report.closed(slot, final=False) if ours else told
 
     def _over(self, id_: str | None) -> list[deltas.Delta]:

@@ -263,30 +263,33 @@ class CodexAppServerTranslator(compiled.TableTranslator):
     ) -> list[Delta]:
         """Report the call of a tool that the client has; its answer needs the number of the request."""
         call, _ = self._turn.call(id_)
-        if call.over:
+        if call.over and call.asked in (None, (tool, text)):
             return []
         call.over = self._turn.asked = True
+        call.asked = tool, text
         numbered = None if number is None else {"request_id": number}
         extra = (numbered or {}) | (report.extra(namespace=namespace) or {}) or None
         deltas: list[Delta] = [CallSeen(0, call.slot, None, id_, tool, extra=extra)]
         if text:
-            deltas.append(CallWhole(0, call.slot, None, id_, None, text, ITEM_DONE))
+            deltas.append(CallWhole(0, call.slot, None, id_, tool, text, ITEM_DONE))
         return deltas + report.closed(call.slot)
 
 
 class Known:
-    """A call of a turn: its slot, the text that it had last, and whether it is over."""
+    """A call of a turn: its slot, the text that it had last, whether it is over, and what the client is asked."""
 
     slot: int
     text: str
     rank: int
     over: bool
+    asked: tuple[str | None, str] | None
 
     def __init__(self, slot: int) -> None:
         self.slot = slot
         self.text = ""
         self.rank = 0
         self.over = False
+        self.asked = None
 
 
 class OpenTurn:

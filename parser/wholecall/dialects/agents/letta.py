@@ -156,7 +156,7 @@ class LettaTranslator(compiled.TableTranslator):
         if id_ in self._answers:  # another step, in which the server numbers its calls anew
             self._answers, self._names = set(), {}
             told.append(deltas.StepBegan(0))
-        if id_ not in self._names or (name is not None and self._names[id_] is None):
+        if id_ not in self._names or name not in (None, self._names[id_]):
             flags: tuple[Flag, ...] = ("needs_approval",) if asks else ()
             begins = id_ not in self._names
             told.append(deltas.CallSeen(0, id_, None, id_, name, "server", flags=flags, begins=begins))

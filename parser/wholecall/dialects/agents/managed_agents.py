@@ -44,7 +44,7 @@ def _ours(id_: str | None, name: str | None, text: str, thread: object) -> list[
     extra = report.extra(session_thread_id=thread)
     told: list[deltas.Delta] = [deltas.CallSeen(0, id_, None, id_, name, extra=extra)]
     if text:
-        told.append(deltas.CallWhole(0, id_, None, id_, None, text, deltas.ITEM_DONE))
+        told.append(deltas.CallWhole(0, id_, None, id_, name, text, deltas.ITEM_DONE))
     return told + report.closed(id_)
 
 

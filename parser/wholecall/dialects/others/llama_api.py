@@ -86,6 +86,7 @@ class LlamaTranslator(compiled.TableTranslator):
     ERRORS = frozenset({"error"})
 
     _numbers: dict[str, int]
+    _names: list[str | None]
     _latest: int
     _guest: LlamaStackTranslator | None
 
@@ -94,7 +95,8 @@ class LlamaTranslator(compiled.TableTranslator):
         self._guest = None  # the translator of the stream's real dialect, once it is known
 
     def _clear(self) -> None:
-        self._numbers = {}
+        self._numbers = {}  # of the calls, by their ids
+        self._names = []  # by their numbers
         self._latest = 0
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
@@ -123,10 +125,19 @@ class LlamaTranslator(compiled.TableTranslator):
         self._guest = LlamaStackTranslator(opened=True)
 
     def _call(self, id_: str | None, name: str | None, said: tuple[str, bool]) -> list[Delta]:
-        """Report a piece of a call: of the one with its id, else of the last one."""
+        """Report a piece of a call: of the one with its id, else of the last one; names come whole."""
         if id_ is not None:
-            self._latest = self._numbers.setdefault(id_, len(self._numbers))
+            self._latest = self._number(id_, name)
         return _labelled(self._latest, id_, name, said)
+
+    def _number(self, id_: str, name: str | None) -> int:
+        """Return the number of the call of an id; another name under the id begins another call."""
+        number = self._numbers.get(id_)
+        if number is None or (name and self._names[number] not in (None, name)):
+            number = self._numbers[id_] = len(self._names)
+            self._names.append(None)
+        self._names[number] = name or self._names[number]
+        return number
 
     def _over(self) -> list[Delta]:
         return [TurnEnded(self._key)]

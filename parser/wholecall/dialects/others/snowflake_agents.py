@@ -83,12 +83,12 @@ class SnowflakeAgentsTranslator(compiled.TableTranslator):
     )
 
     _texts: set[str]
-    _calls: set[Union[str, None]]
+    _calls: set[tuple[str, Union[str, None], str]]
     _asks: bool
 
     def _clear(self) -> None:
         self._texts = set()  # the kind and the place of those that came
-        self._calls = set()  # their ids
+        self._calls = set()  # what came of them
         self._asks = False  # a call is for the client
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
@@ -115,9 +115,10 @@ class SnowflakeAgentsTranslator(compiled.TableTranslator):
         self, id_: str | None, name: str | None, text: str, ours: object, options: object
     ) -> list[deltas.Delta]:
         """Report a call, which the last event repeats; its id is its slot."""
-        if id_ in self._calls:
-            return []
-        self._calls |= {id_} - {None}
+        if id_ is not None:
+            if (id_, name, text) in self._calls:
+                return []
+            self._calls.add((id_, name, text))
         if ours is True or ours == "true":
             self._asks = True
             return report.whole_call(id_, id_, name, text)

@@ -128,7 +128,7 @@ class WorkersTranslator(translator.TurnTranslator):
         before = self._calls.get(label)
         if before is not None and name and id_ and before.id not in (None, id_):
             told += [end for end in self._close(label) if before.filled]  # another's index (quirk 3)
-        call = self._calls.get(label) or self._begun(label, id_)
+        call = self._calls.get(label) or self._begun(label, None if name else id_)
         call.id, call.filled = id_ or call.id, call.filled or bool(text)
         told += report.seen(call.slot, id_, name)
         if text:
@@ -144,7 +144,7 @@ class WorkersTranslator(translator.TurnTranslator):
         return self._latest
 
     def _begun(self, label: deltas.Index, id_: str | None) -> _Call:
-        """Return a new call; an id of a closed call restates that call."""
+        """Return a new call; the id of a closed call, without a name, restates that call."""
         slot = self._over.get(id_ or "", self._n_slots)
         self._n_slots = max(self._n_slots, slot + 1)
         return self._calls.setdefault(label, _Call(slot))
