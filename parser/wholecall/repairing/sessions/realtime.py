@@ -70,16 +70,8 @@ class RealtimeSession(Session):
     @property
     def report(self) -> RepairReport:
         """The report of all responses."""
-        ledger = self._ledger
-        return RepairReport(
-            ended=ledger.ended,
-            n_calls=ledger.n_calls,
-            n_withheld=ledger.n_withheld,
-            mended=ledger.mended,
-            error=self._error,
-            held=sum(each.n_waiting for each in self._open.values()),
-            usage=ledger.usage,
-        )
+        held = sum(each.n_waiting for each in self._open.values())
+        return self._ledger.report(error=self._error, held=held)
 
     # Messages.
 
