@@ -209,7 +209,7 @@ class Assembler(Turns):
         if self._fast:
             self._fast.clear()
         self._last = None
-        if self.failed:
+        if self.failed and type(delta) is not deltas.TurnOpened:
             return
         rule = routes.RULES.get(type(delta))
         if rule is None:
@@ -305,6 +305,6 @@ class Assembler(Turns):
         if delta.hole:
             self._hole()
         if delta.fatal:
-            self.failed = True
+            self.failed, self.is_refused = True, delta.kind == "provider_error"
             for turn in self.turns:
                 self._end_turn(turn, "aborted")

@@ -44,7 +44,8 @@ class Turns:
         dialect: the name that `TurnStarted` carries; the parser sets it when it is known.
         turns: the last `Limits.max_turns` of them.
         n_turns: how many there were.
-        failed: a fatal fault ended the stream's turns.
+        failed: a fatal fault ended the stream's turns, and nothing is read.
+        is_refused: the fault is the provider's, so that a session's next message is read.
     """
 
     DERIVED: ClassVar = frozenset(["dialect", "_limits", "_options", "_out", "_choices"])
@@ -52,6 +53,7 @@ class Turns:
     turns: list[TurnState]
     n_turns: int
     failed: bool
+    is_refused: bool
     _early_faults: list[StreamFault]
     _early_usage: dict[str, Any]
     _early_loss: bool
@@ -73,7 +75,7 @@ class Turns:
         wanted: OutputWanted | None = None,
     ) -> None:
         self.dialect = "unknown"
-        self.turns, self.n_turns, self.failed = [], 0, False
+        self.turns, self.n_turns, self.failed, self.is_refused = [], 0, False, False
         self._limits, self._options = limits, Options(policy, limits, tools, wanted)
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
@@ -122,6 +124,11 @@ class Turns:
     def _n_gone(self) -> int:
         """The number of turns that were forgotten."""
         return self.n_turns - len(self.turns)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is read any more, whatever comes."""
+        return self.failed and not self.is_refused
 
     def call(self, turn: int, choice: int, number: int) -> Call | None:
         """Return the call of this number, None if there is none."""
@@ -220,6 +227,10 @@ class Turns:
         self._since_hole.add(turn)
 
     def _turn_opened(self, delta: TurnOpened) -> None:
+        if self.failed:
+            if self.is_refused and delta.outlives:
+                self._outlive(delta)
+            return
         known = self._keys.get(delta.key) if delta.key is not None else None
         if known is not None and not delta.restart and not known.finished:
             self._switch(known)
@@ -230,6 +241,13 @@ class Turns:
                 now.begin_again()
                 return
             self._finish_turn(now, "open")
+        self._open_turn(delta)
+
+    def _outlive(self, delta: TurnOpened) -> None:
+        """Open a turn after those that an error of the provider ended."""
+        for turn in self.turns:
+            self._finish_turn(turn, "aborted")
+        self.failed = self.is_refused = False
         self._open_turn(delta)
 
     def _turn_ended(self, delta: TurnEnded) -> None:
