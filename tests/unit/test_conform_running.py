@@ -19,7 +19,7 @@ import pytest
 
 from tests.hygiene.source_tree import PROJECT
 from tests.support.conform_suite import TIDE, adapter_of, case_of, chat, small_suite
-from wholecall.grading.conform.cases import WIRES, Case, Suite, Wire
+from wholecall.grading.conform.cases import SESSIONS, WIRES, Case, Suite, Wire
 from wholecall.grading.conform.gateways import ask
 from wholecall.grading.conform.own import OwnClient
 from wholecall.grading.conform.protocol import AdapterFailed, Client, Died, Program, TooSlow
@@ -361,7 +361,7 @@ def test_a_gateway_that_is_not_there(tmp_path: Path) -> None:
     assert {"unsupported"} == set(verdicts(run(suite, skips)).values())
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", [wire for wire in WIRES if wire not in SESSIONS])
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_request_for_a_gateway_names_the_tools(wire: Wire, stream: bool) -> None:
     """On each wire the request has the tools of the case, and goes below the gateway's base URL."""
