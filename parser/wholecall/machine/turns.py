@@ -11,6 +11,8 @@ The effect of each delta is defined in `assembler`, the subclass of `Turns`.
 
 from __future__ import annotations
 
+from itertools import takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.calls.output.events import StreamFault, TurnStarted
@@ -157,6 +159,13 @@ class Turns:
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
         """Return the turns so far that are kept, from this number on."""
         return tuple(turn.view() for turn in self.turns[max(start - self._n_gone, 0) :])
+
+    def over(self, start: int, stop: int) -> tuple[tuple[Turn[Any], ...], int]:
+        """Return the kept turns in a row from `start` up to `stop` that are over, and the number of the next one."""
+        first = max(start, self._n_gone)
+        places = slice(first - self._n_gone, max(stop - self._n_gone, 0))
+        turns = [turn.view() for turn in takewhile(attrgetter("ended"), self.turns[places])]
+        return tuple(turns), first + len(turns)
 
     def forget(self) -> None:
         """Clear text and reasoning of the turns so far."""
