@@ -209,7 +209,9 @@ class Assembler(Turns):
         if self._fast:
             self._fast.clear()
         self._last = None
-        if self.failed and type(delta) is not deltas.TurnOpened:
+        if self.failed:
+            if isinstance(delta, deltas.TurnOpened):
+                self._outlive(delta)
             return
         rule = routes.RULES.get(type(delta))
         if rule is None:

@@ -236,10 +236,6 @@ class Turns:
         self._since_hole.add(turn)
 
     def _turn_opened(self, delta: TurnOpened) -> None:
-        if self.failed:
-            if self.is_refused and delta.outlives:
-                self._outlive(delta)
-            return
         known = self._keys.get(delta.key) if delta.key is not None else None
         if known is not None and not delta.restart and not known.finished:
             self._switch(known)
@@ -253,7 +249,9 @@ class Turns:
         self._open_turn(delta)
 
     def _outlive(self, delta: TurnOpened) -> None:
-        """Open a turn after those that an error of the provider ended."""
+        """Open a turn after those that an error of the provider ended, if it is another one of a session."""
+        if not (self.is_refused and delta.outlives):
+            return
         for turn in self.turns:
             self._finish_turn(turn, "aborted")
         self.failed = self.is_refused = False

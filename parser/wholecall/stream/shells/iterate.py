@@ -205,7 +205,7 @@ def _turns(feeding: Feeding[Chunk]) -> Generator[Turn[Any]]:
     try:
         for event in stream:
             if isinstance(event, TurnStarted) and event.turn > done:
-                over, done = parser._turns_over(done, event.turn)  # noqa: SLF001 - its shell
+                over, done = parser.turns_over(done, event.turn)
                 yield from over
     except Exception as error:
         if error is feeding.error and feeding.events:
@@ -223,7 +223,7 @@ async def _aturns(feeding: AsyncFeeding[Chunk]) -> AsyncGenerator[Turn[Any]]:
         async for event in stream:
             if not isinstance(event, TurnStarted) or event.turn <= done:
                 continue
-            over, done = parser._turns_over(done, event.turn)  # noqa: SLF001 - its shell
+            over, done = parser.turns_over(done, event.turn)
             for turn in over:
                 yield turn
     except Exception as error:
