@@ -17,7 +17,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent / "python"))
 import wholecall.transport
 from protocol import ANTHROPIC, CHAT, RESPONSES, Client, Run, serve
 
-WIRES = (CHAT, RESPONSES, ANTHROPIC, "gemini", "bedrock-converse", "ollama", "cohere-v2")
+SESSIONS = ("responses-socket", "openai-realtime", "gemini-live")  # of WebSockets, a message a line
+WIRES = (CHAT, RESPONSES, ANTHROPIC, "gemini", "bedrock-converse", "ollama", "cohere-v2", *SESSIONS)
+NO_END = (CHAT, "gemini-live")  # some servers never say that they end; a session may wait for results
 ENDED = frozenset(
     {"tool_calls", "stop", "pause", "length", "content_filter"}
 )  # the reasons of turns that were ended
@@ -36,16 +38,19 @@ def reads(run: Run) -> Iterator[bytes]:
 
 def parser(run: Run) -> None:
     """Take the turns of the bytes, with all their choices; the parser finds out the wire."""
-    run.text, reasons = "", set()
+    run.text, reasons, faults = "", set(), []
     for turn in wholecall.turns(reads(run)):
         for choice in (turn, *turn.others.values()):
             take(run, choice)
             reasons.add(choice.reason)
-        turn.raise_for_fault()
-        if (
-            run.wire != CHAT and "missing_finish" in turn.anomalies
-        ):  # some servers of that wire never say that they end
-            raise BrokenOff("missing_finish")
+        try:
+            turn.raise_for_fault()
+        except Exception as fault:  # noqa: BLE001 - a session goes on after it
+            faults.append(fault)
+        if run.wire not in NO_END and "missing_finish" in turn.anomalies:
+            faults.append(BrokenOff("missing_finish"))
+    for fault in faults:
+        raise fault
     if run.status >= 400:
         raise BrokenOff(f"status {run.status}")
     if not (run.calls or ENDED.issuperset(reasons)):

@@ -311,13 +311,15 @@ class CallWritten(msgspec.Struct, frozen=True, gc=False):
 class TurnOpened(msgspec.Struct, frozen=True, gc=False):
     """A message begins, or (a known key) the stream switches back to it.
 
-    `restart=True` means that this is a new message even if the key is known.
+    `restart=True` means that this is a new message even if the key is known. `outlives=True` means that it is read after
+    a message that failed, because it is another one of a session.
     """
 
     key: str | None
     id: str | None = None
     model: str | None = None
     restart: bool = False
+    outlives: bool = False
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
@@ -483,7 +485,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
     """A fault of the wire.
 
     `hole=True` means that argument text may have been lost: every open call ends `incomplete_input` unless the wire
-    restates it. A fatal fault drops every open call and ends the stream.
+    restates it. A fatal fault drops every open call and ends the stream; that of a provider may be outlived (`TurnOpened`).
     """
 
     kind: types.FaultKind

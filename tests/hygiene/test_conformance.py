@@ -14,7 +14,7 @@ import pytest
 
 from tests.hygiene.source_tree import numbered_rows
 from tests.support import make_conformance
-from tests.support.conformance_case import LEVELS, WIRES, habits
+from tests.support.conformance_case import HTTP_WIRES, LEVELS, habits
 from tests.support.conformance_judge import stream_of
 from tests.support.conformance_recorded import readings
 from tests.support.corpora import SIDECAR
@@ -105,11 +105,11 @@ def test_a_call_is_in_one_list() -> None:
 
 
 def test_every_wire_has_its_farewells() -> None:
-    """A conversation on each wire can end, streamed and not."""
+    """A conversation on each wire of HTTP can end, streamed and not; a session has no requests."""
     stems = {path.stem for path in (FOLDER / "farewells").iterdir()}
 
-    assert set(WIRES) == stems
-    assert 2 * len(WIRES) == len(list((FOLDER / "farewells").iterdir()))
+    assert set(HTTP_WIRES) == stems
+    assert 2 * len(HTTP_WIRES) == len(list((FOLDER / "farewells").iterdir()))
 
 
 def test_the_protocol_is_as_shown() -> None:

@@ -18,6 +18,7 @@ from tests.support.turns import Plan, partitions, plans, split, stream
 from wholecall import ToolCallParser, acollect, aturns, collect, turns, wrap
 from wholecall.calls.output.events import PIECES
 from wholecall.machine import assembler, call, phases, routes
+from wholecall.stream.lanes import answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +140,7 @@ def test_a_parser_that_moves(plan: Plan, data: Any) -> None:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the name of each piece of text of which an event is made."""
     found: list[str] = []
-    for module in (assembler, call, phases, routes):
+    for module in (answer, assembler, call, phases, routes):
         for kind in PIECES:
             name = kind.__name__
 

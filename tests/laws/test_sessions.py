@@ -18,14 +18,14 @@ HEALTHY = {
 }
 
 
-def invented(lines: list[str], dialect: str) -> list[str]:
+def invented(lines: list[str], dialect: str, **options: Any) -> list[str]:
     """Return the damages after which a client executes what the whole session does not hold."""
     known = sessions.told(lines, dialect)
     cases = [("as it came", lines), *sessions.damages(lines)]
     return [
         f"{what}: {more}"
         for what, damaged in cases
-        if (more := sessions.executed(sessions.passed(damaged, dialect).messages).every - known)
+        if (more := sessions.executed(sessions.passed(damaged, dialect, **options).messages).every - known)
     ]
 
 
@@ -39,10 +39,12 @@ def lanes(messages: list[Any]) -> dict[Any, list[Any]]:
     return found
 
 
+@pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("dialect", sessions.WIRES)
-def test_no_damage_makes_a_call(dialect: str) -> None:
+def test_no_damage_makes_a_call(dialect: str, live: bool) -> None:
     """Law 139: with any message of a session lost, cut or repeated, every call that leaves is one of the session's."""
-    found = {name: invented(lines, dialect) for name, lines in sessions.recordings(dialect).items()}
+    recorded = sessions.recordings(dialect)
+    found = {name: invented(lines, dialect, live_arguments=live) for name, lines in recorded.items()}
 
     assert len(found) >= 3
     assert {} == {name: faults for name, faults in found.items() if faults}
@@ -84,14 +86,37 @@ def test_a_healthy_session_passes(dialect: str, binary: bool) -> None:
             assert (False, 0) == (report.mended, report.n_withheld * (name != "text-turns"))
 
 
+@pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("dialect", ["responses", "openai-realtime"])
-def test_all_clients_execute_the_same(dialect: str) -> None:
+def test_all_clients_execute_the_same(dialect: str, live: bool) -> None:
     """Law 139: on the item, on the text and on the finished response, in any damaged session."""
     wrong = []
     for name, lines in sessions.recordings(dialect).items():
         for what, damaged in [("as it came", lines), *sessions.damages(lines)]:
-            found = sessions.executed(sessions.passed(damaged, dialect).messages)
+            found = sessions.executed(sessions.passed(damaged, dialect, live_arguments=live).messages)
             if found.items != found.texts or found.responses - found.items:
                 wrong.append(f"{name}: {what}: {found}")
 
     assert [] == wrong
+
+
+@pytest.mark.parametrize("dialect", ["responses", "openai-realtime"])
+def test_what_is_shown_of_a_call_holds(dialect: str) -> None:
+    """Law 55: in any damaged session the shown pieces are the text of the call, or an error follows them."""
+    wrong = []
+    for name, lines in sessions.recordings(dialect).items():
+        for what, damaged in [("as it came", lines), *sessions.damages(lines)]:
+            left = sessions.passed(damaged, dialect, live_arguments=True).messages
+            wrong += [f"{name}: {what}: {item}" for item in sessions.unkept(left)]
+
+    assert [] == wrong
+
+
+def test_healthy_calls_that_are_shown() -> None:
+    """Law 55: clients execute the same as of held messages."""
+    for dialect in ("responses", "openai-realtime"):
+        for name in HEALTHY[dialect]:
+            lines = sessions.recordings(dialect)[name]
+            held, shown = (sessions.passed(lines, dialect, live_arguments=live).messages for live in (0, 1))
+            assert sessions.executed(held) == sessions.executed(shown)
+            assert [] == sessions.unkept(shown)

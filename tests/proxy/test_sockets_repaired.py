@@ -183,6 +183,29 @@ def test_tools_of_the_session(sockets: SocketHouse) -> None:
     assert ([], 1) == (calls_in(got), entry.n_withheld)
 
 
+@pytest.mark.parametrize(
+    ("live", "headers", "shown"),
+    [(False, {}, False), (True, {}, True), (False, {"x-wholecall-live": "1"}, True), (True, {"x-wholecall-live": "0"}, False)],
+)  # fmt: skip
+def test_calls_are_shown_while_they_arrive(
+    sockets: SocketHouse, live: bool, headers: dict[str, str], shown: bool
+) -> None:
+    """If the configuration or the handshake says so; the handshake decides."""
+    messages = list(messages_of(STREAMS["two calls, as documented"], 0))
+    begun = next(at for at, one in enumerate(messages) if '"response.function_call_arguments.delta"' in one)
+
+    async def go() -> list[Any]:
+        async with sockets.open("/v1/responses", headers=headers) as caller:
+            await caller.say('{"type": "response.create"}')
+            got = [await caller.hear()]
+            while not isinstance(got[-1], int):
+                got.append(await caller.hear())
+            return got
+
+    got = sockets.play(go, telling(messages[: begun + 1]), repair=RepairConfig(live=live))
+    assert shown is any('"response.output_item.added"' in one and "function_call" in one for one in got[:-1])
+
+
 # What is kept.
 
 

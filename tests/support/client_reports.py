@@ -269,6 +269,7 @@ def _stream(case: dict[str, Any], said: str | None) -> str:
     ends = {
         "calls": "exactly the calls sent",
         "refuse": "no call, and an error or a word to the model",
+        "calls+error": "exactly the calls sent, and an error",
         "partial+error": "those of the calls sent that were whole, or none, and an error",
     }
     got = json.dumps(case["got"]["calls"], ensure_ascii=False)

@@ -13,10 +13,21 @@ from tests.support.corpora import CORPORA
 
 JSON = dict[str, Any]
 
-WIRES = ("chat-completions", "responses", "anthropic", "gemini", "bedrock-converse", "ollama", "cohere-v2")
+HTTP_WIRES = (
+    "chat-completions",
+    "responses",
+    "anthropic",
+    "gemini",
+    "bedrock-converse",
+    "ollama",
+    "cohere-v2",
+)
+SOCKETS = ("responses-socket", "openai-realtime", "gemini-live")
+WIRES = (*HTTP_WIRES, *SOCKETS)
 LEVELS = ("core", "common", "rare", "damage", "hostile", "recovery")
 INPUT = CORPORA / "conformance"
 ANY_END = ("calls", "partial+error", "refuse")
+EVERY_END = ("calls", "calls+error", "partial+error", "refuse")
 SAID_END = ("partial+error", "refuse")
 _TYPES = {
     "sse": "text/event-stream",
@@ -32,6 +43,9 @@ _SPECS = {
     "bedrock-converse": "Amazon Bedrock API reference: ConverseStream and Converse; event stream encoding",
     "ollama": "Ollama API reference: generate a chat completion (/api/chat)",
     "cohere-v2": "Cohere API reference, v2: chat and chat with streaming",
+    "responses-socket": "OpenAI API reference, Responses: WebSocket mode, and streaming events",
+    "openai-realtime": "OpenAI API reference, Realtime: server events",
+    "gemini-live": "Gemini API reference, Live API: BidiGenerateContentServerMessage",
 }
 # The numbers of quirks whose argument text is no single JSON object, although nothing of it was lost.
 REPAIRED = frozenset({25, 27, 28, 29, 30, 33, 84})
@@ -88,7 +102,7 @@ class Case:
             "evidence": evidence(self.quirks),
             "spec": _SPECS[self.wire] if self.level == "core" else None,
             "http": {
-                "status": 200,
+                "status": 101 if self.wire in SOCKETS else 200,
                 "content_type": _TYPES[self.suffix],
                 "ending": self.ending,
                 "writes": self._writes(),
@@ -98,7 +112,7 @@ class Case:
             "may": self.may,
             "retracted": self.retracted,
             "server": self.server,
-            "accept": [end for end in ANY_END if end in self.accept],
+            "accept": [end for end in EVERY_END if end in self.accept],
             "text": self.text,
             "finish": self.finish,
             "usage": None,
@@ -106,6 +120,8 @@ class Case:
         }
 
     def _writes(self) -> list[str]:
+        if self.wire in SOCKETS:
+            return ["frame"]
         if self.suffix == "json":
             return ["whole", "byte"]
         return ["frame", "byte", "1460", "seed:7"] if self.level in ("core", "common") else ["frame", "byte"]
@@ -178,7 +194,8 @@ def evidence(quirks: Iterable[int]) -> list[str]:
 
 def odd(wire: str, quirks: Iterable[int]) -> list[int]:
     """Return those quirks that depart from the wire's published form."""
-    return [number for number in quirks if wire not in habits().get(number, {}).get("conforming", ())]
+    of = wire.removesuffix("-socket")
+    return [number for number in quirks if of not in habits().get(number, {}).get("conforming", ())]
 
 
 def is_common(number: int) -> bool:

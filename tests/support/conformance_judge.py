@@ -70,6 +70,7 @@ def verdict(case: JSON, events: Sequence[Event]) -> str:
     is_said = _is_said(events)
     reached = {
         "calls": not sent and not n_others and not is_said,
+        "calls+error": not sent and not n_others and is_said,
         "partial+error": is_said,
         "refuse": is_said and not calls,
     }

@@ -43,6 +43,12 @@ def _entries() -> list[JSON]:
     return [entry for entry in corpora.cases() if entry["dialect"] in WIRES]
 
 
+def _wire(entry: JSON) -> str:
+    """Return the wire of a recording: messages of a WebSocket are lines."""
+    wire = str(entry["dialect"])
+    return f"{wire}-socket" if wire == "responses" and entry["file"].endswith(".ndjson") else wire
+
+
 def left_out() -> dict[str, str]:
     """Return the recordings that are no cases, and why."""
     return {
@@ -60,7 +66,7 @@ def cases() -> list[Case]:
 
 
 def _case(entry: JSON, reading: JSON) -> Case:
-    expect, wire, quirks = entry["expect"], entry["dialect"], entry["quirks"]
+    expect, wire, quirks = entry["expect"], _wire(entry), entry["quirks"]
     suffix = reading.get("as") or entry["file"].rpartition(".")[2]
     sent, may, retracted = _sorted_calls(expect, reading)
     server = [_entry(call, reading) for call in expect.get("server", ())]
@@ -145,7 +151,7 @@ def _is_damaged(expect: JSON) -> bool:
 
 
 def _level(entry: JSON, reading: JSON) -> str:
-    expect, wire = entry["expect"], entry["dialect"]
+    expect, wire = entry["expect"], _wire(entry)
     if "level" in reading:
         return str(reading["level"])
     if REPAIRED & set(entry["quirks"]) or any(map(_is_repaired, expect.get("calls", ()))):
@@ -170,13 +176,15 @@ def _kind(entry: JSON, level: str, suffix: str, others: bool) -> str:
         return "slips"
     if suffix == "json":
         return "body"
-    kind = kind_of(entry["dialect"], entry["quirks"])
+    kind = kind_of(_wire(entry), entry["quirks"])
     return "cut" if level == "damage" and kind == "plain" else kind
 
 
 def _accept(entry: JSON, level: str, reading: JSON) -> tuple[str, ...]:
     expect = entry["expect"]
     more = tuple(reading.get("accept", ()))
+    if "ends" in reading:
+        return tuple(reading["ends"])
     if level in ("recovery", "hostile"):
         return ANY_END
     if not _is_damaged(expect):

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support import encode, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
-from tests.support.conformance_case import ANY_END, INPUT, JSON, WIRES, Case, call_of, is_common
+from tests.support.conformance_case import ANY_END, HTTP_WIRES, INPUT, JSON, Case, call_of, is_common
 from tests.support.encode import Call, Pieces, Turn, compact, every
 
-_SUFFIXES = dict.fromkeys(WIRES, "sse") | {"bedrock-converse": "bin", "ollama": "ndjson"}
+_SUFFIXES = dict.fromkeys(HTTP_WIRES, "sse") | {"bedrock-converse": "bin", "ollama": "ndjson"}
 _IDS = {"anthropic": "toolu_01Conform", "bedrock-converse": "tooluse_conform", "gemini": "fc_"}
 _MODELS = {"anthropic": "claude-conformance-1", "gemini": "gemini-conformance-1"}
 # The wires whose arguments are values, and not text.
@@ -164,7 +164,7 @@ def _case(wire: str, typed: JSON, **more: Any) -> Case:
 
 def core() -> list[Case]:
     """Return the conforming cases."""
-    return [_case(wire, typed) for typed in typed_turns() for wire in typed.get("wires", WIRES)]
+    return [_case(wire, typed) for typed in typed_turns() for wire in typed.get("wires", HTTP_WIRES)]
 
 
 # Other forms of the same events
@@ -194,7 +194,7 @@ def framed() -> list[Case]:
     typed = next(typed for typed in typed_turns() if typed["name"] == "two-calls")
     return [
         _framed(wire, typed | {"name": name, "about": about, "text": "Both, then."}, number, change)
-        for wire in WIRES
+        for wire in HTTP_WIRES
         if suffix_of(wire) == "sse"
         for name, (about, number, change) in _FORMS.items()
     ]
@@ -250,7 +250,7 @@ def _repeated(size: int) -> str:
 def farewells() -> dict[str, bytes]:
     """Return the farewells by file name: a stream for each wire, and a body."""
     found = {}
-    for wire in WIRES:
+    for wire in HTTP_WIRES:
         turn = turn_of(wire, {"name": "farewell", "text": "All is done."})
         found[f"{wire}.{suffix_of(wire)}"] = stream_of(wire, turn, encode.whole)
         found[f"{wire}.json"] = body_of(wire, turn)
@@ -270,7 +270,7 @@ def bodies() -> list[Case]:
     }
     return [
         replace(_case(wire, told), data=body_of(wire, turn_of(wire, told)), suffix="json", kind="body")
-        for wire in WIRES
+        for wire in HTTP_WIRES
     ]
 
 

@@ -14,6 +14,7 @@ from wholecall.limits import Limits
 from wholecall.repairing import MessageRepairer, RepairReport
 
 WIRES = ("responses", "openai-realtime", "gemini-live")
+ENDS = {"response.done", "response.completed", "response.failed", "response.incomplete"}
 Call = tuple[str, str]  # name, and arguments in canonical JSON
 
 
@@ -108,6 +109,24 @@ def executed(lines: list[Any]) -> Executed:
         for call in (payload.get("toolCall") or {}).get("functionCalls") or []:
             found.items[call["name"], _canonical(call["args"])] += 1
     return found
+
+
+def unkept(lines: list[Any]) -> list[str]:
+    """Return the calls that are not what was shown of them, and those that never end although no error follows."""
+    pieces: dict[Any, str] = {}
+    texts: dict[Any, str] = {}
+    told: set[Any] = set()
+    for payload in map(json.loads, lines):
+        kind, item = payload.get("type", ""), payload.get("item_id")
+        status = (payload.get("response") or {}).get("status", "completed")
+        if kind == "response.function_call_arguments.delta":
+            pieces[item] = pieces.get(item, "") + payload["delta"]
+        elif kind == "response.function_call_arguments.done":
+            texts[item] = payload["arguments"]
+        elif kind == "error" or (kind in ENDS and status != "completed"):
+            told |= pieces.keys()
+    wrong = {item: text for item, text in pieces.items() if texts.get(item, text) != text}
+    return [str(item) for item in pieces if item in wrong or not (item in texts or item in told)]
 
 
 def _canonical(arguments: Any) -> str:

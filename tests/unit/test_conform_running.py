@@ -19,7 +19,7 @@ import pytest
 
 from tests.hygiene.source_tree import PROJECT
 from tests.support.conform_suite import TIDE, adapter_of, case_of, chat, small_suite
-from wholecall.grading.conform.cases import WIRES, Case, Suite, Wire
+from wholecall.grading.conform.cases import SESSIONS, WIRES, BadSuite, Case, Suite, Wire
 from wholecall.grading.conform.gateways import ask
 from wholecall.grading.conform.own import OwnClient
 from wholecall.grading.conform.protocol import AdapterFailed, Client, Died, Program, TooSlow
@@ -361,7 +361,7 @@ def test_a_gateway_that_is_not_there(tmp_path: Path) -> None:
     assert {"unsupported"} == set(verdicts(run(suite, skips)).values())
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", [wire for wire in WIRES if wire not in SESSIONS])
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_request_for_a_gateway_names_the_tools(wire: Wire, stream: bool) -> None:
     """On each wire the request has the tools of the case, and goes below the gateway's base URL."""
@@ -375,6 +375,17 @@ def test_a_request_for_a_gateway_names_the_tools(wire: Wire, stream: bool) -> No
 
     assert request.path.startswith("/base/")
     assert b'"get_tide"' in request.body
+
+
+def test_sessions_are_for_parsers() -> None:
+    """A client over HTTP is not asked for messages of a WebSocket, and the server does not serve them."""
+    case = case_of(b'{"setupComplete":{}}\n', name="gemini-live/idle", level="rare", sent=[])
+    clients = [Client("c", "1", "gemini-live", mode) for mode in ("http", "bytes", "gateway")]
+    jobs = plan(clients, [case], Settings())
+
+    assert ["bytes"] == [job.client.mode for job in jobs]
+    with CaseServer(Suite(Path(), "1")) as server, pytest.raises(BadSuite, match="are not served"):
+        server.offer("1", case, "frame")
 
 
 # The server.

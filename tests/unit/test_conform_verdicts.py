@@ -31,6 +31,7 @@ ONE, TWO = case_of(), case_of(sent=[TIDE, RADIO])
 NONE = case_of(sent=[])
 CUT = case_of(accept=PARTIAL)
 LOST = case_of(sent=[], accept=["refuse"])
+SESSION = case_of(accept=["calls+error"])
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,10 @@ LOST = case_of(sent=[], accept=["refuse"])
         (NONE, [], {}, "pass"),
         (ONE, [made(TIDE, arguments='{ "port" : "Brest" }')], {}, "pass"),
         (ONE, [made(TIDE, id=None)], {}, "pass"),
+        (SESSION, [made(TIDE)], {"refused": 1}, "pass"),
+        (SESSION, [made(TIDE)], {}, "lost"),
+        (SESSION, [], {"error": "ValueError: no"}, "refused"),
+        (SESSION, [made(TIDE, id="call_other")], {"refused": 1}, "refused"),
         (ONE, [made(TIDE)], {"refused": 1}, "refused"),
         (ONE, [made(TIDE), made(TIDE, name=None)], {}, "refused"),
         (TWO, [made(TIDE)], {}, "lost"),

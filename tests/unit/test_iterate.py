@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support import sessions
 from tests.support.together import together
 from wholecall import (
     Limits,
@@ -236,6 +237,36 @@ def test_a_turn_is_given_when_the_next_begins() -> None:
     assert ["m1", "unknown"] == [(turn := next(found)).response_id, turn.reason]
     assert [MESSAGES[2]] == list(source.items)
     assert ["m2"] == [turn.response_id for turn in found]
+
+
+@pytest.mark.parametrize("shell", [turns, aturns])
+@pytest.mark.parametrize(
+    ("dialect", "name"), [("responses", "socket-lanes"), ("openai-realtime", "two-in-flight")]
+)
+def test_turns_side_by_side_are_given_whole(shell: Callable[..., Any], dialect: str, name: str) -> None:
+    """A turn that goes on beside the next one is given when it is over, with all of its calls, in its place."""
+    lines = [f"{line}\n".encode() for line in sessions.recordings(dialect)[name]]
+    parser: ToolCallParser[Any] = ToolCallParser()
+    for line in lines:
+        parser.feed(line)
+    parser.close()
+    by_hand = [(turn.response_id, [call.id for call in turn.calls]) for turn in parser.turns]
+
+    assert by_hand == [
+        (turn.response_id, [call.id for call in turn.calls]) for turn in run(shell, Source(lines))
+    ]
+    assert 2 == sum(len(calls) for _, calls in by_hand)
+
+
+def test_turns_that_are_not_kept_are_not_given() -> None:
+    """With a limit, a turn that went on beside too many others is missing, and no other one comes twice."""
+    lines = [
+        {"type": "response.created", "response": {"id": f"r{n}"}, "stream_id": f"s{n}"} for n in range(6)
+    ]
+    ends = [{"type": "response.completed", "response": {"id": "r5"}, "stream_id": "s5"}]
+    found = list(turns([*lines, *ends], dialect="responses", limits=Limits(max_turns=3)))
+
+    assert ["r3", "r4", "r5"] == [turn.response_id for turn in found]
 
 
 @pytest.mark.parametrize("shell", [collect, acollect])

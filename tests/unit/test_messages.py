@@ -316,6 +316,88 @@ def test_a_withheld_call_of_realtime() -> None:
     assert ("calls_withheld", False) == (repairer.report.error, repairer.ended)
 
 
+def test_a_call_of_realtime_that_is_shown() -> None:
+    """Its beginning leaves with its messages, and the last brace with the verdict; clients act on the same events."""
+    events = spoken()
+    repairer = MessageRepairer("openai-realtime", live_arguments=True)
+    left = [fed(repairer, [event]) for event in events]
+
+    assert [[event] for event in events[:3]] == left[:3]
+    assert [{**events[3], "delta": '{"metres":4'}] == left[3]
+    assert [] == left[4]
+    assert ["}", events[4], events[5]] == [left[5][0]["delta"], *left[5][1:]]
+    assert [[events[6]], [events[7]]] == left[6:]
+    assert (1, 0, None) == (repairer.report.n_calls, repairer.report.held, repairer.report.error)
+
+
+@pytest.mark.parametrize(
+    ("tools", "changed", "why"),
+    [
+        ([TOOL], {"name": "drudge"}, "a tool call must not be executed: unknown_tool"),
+        (None, {"call_id": "other"}, "a tool call was relabelled after it was shown"),
+        (None, {"arguments": '{"metres":5}'}, "the arguments of a tool call were corrected after they were shown"),
+    ],
+)  # fmt: skip
+def test_a_shown_call_of_realtime_that_does_not_hold(tools: Any, changed: dict[str, Any], why: str) -> None:
+    """An error says why, and its response has failed; no event on which clients act leaves."""
+    events = spoken(arguments='{"metres":4 }', **({"name": changed["name"]} if "name" in changed else {}))
+    whole = {**events[5]["item"], **changed}
+    events[5], events[6] = {**events[5], "item": whole}, {**events[6], "item": whole}
+    del events[4]
+    left = fed(MessageRepairer("openai-realtime", tools=tools, live_arguments=True), events)
+
+    assert [*(event["type"] for event in events[:4]), ERROR, "response.done"] == [one["type"] for one in left]
+    assert ("calls_withheld", why) == (left[4]["error"]["code"], left[4]["error"]["message"])
+    assert ("failed", []) == (left[5]["response"]["status"], left[5]["response"]["output"])
+
+
+def test_a_shown_call_of_realtime_whose_response_failed() -> None:
+    """The provider's own word is enough: nothing of ours is added."""
+    events = spoken()
+    end = {**events[7], "response": {**events[7]["response"], "status": "failed", "output": []}}
+    left = fed(MessageRepairer("openai-realtime", live_arguments=True), [*events[:4], end])
+
+    assert [*events[:3], {**events[3], "delta": '{"metres":4'}, end] == left
+
+
+def test_a_shown_call_of_realtime_that_lacks_its_ends() -> None:
+    """If the finished response has it whole, the missing events are written; else the response fails."""
+    events = spoken()
+    repairers = [MessageRepairer("openai-realtime", live_arguments=True) for _ in range(2)]
+    cut = {**events[3], "delta": '{"metres":'}
+    empty = {**events[7], "response": {**events[7]["response"], "output": []}}
+    left = [
+        [event["type"] for event in fed(repairers[0], [*events[:4], events[7]])[4:]],
+        [event["type"] for event in fed(repairers[1], [events[1], cut, empty])[2:]],
+    ]
+    kind = "response.function_call_arguments"
+
+    assert [f"{kind}.delta", f"{kind}.done", "response.output_item.done", "response.done"] == left[0]
+    assert [ERROR, "response.done"] == left[1]
+
+
+def test_a_call_of_realtime_without_a_name_is_not_shown() -> None:
+    """It waits for its verdict, and leaves with its name."""
+    events = spoken()
+    nameless = {**events[1], "item": {**events[1]["item"], "name": None}}
+    left = fed(MessageRepairer("openai-realtime", live_arguments=True), [events[0], nameless, events[3]])
+
+    assert [events[0]] == left
+
+
+def test_a_call_of_responses_that_is_shown() -> None:
+    """As in a stream: a shown call that does not hold fails its response alone."""
+    repairer = MessageRepairer("responses", tools=[TOOL], live_arguments=True)
+    shown = [one["type"] for one in fed(repairer, response()[:3])]
+    fed(repairer, response()[3:])
+    failed = [one["type"] for one in fed(repairer, response("resp_2", name="drudge"))]
+    good = fed(repairer, response("resp_3"))
+
+    assert [event["type"] for event in response()[:3]] == shown
+    assert ["response.failed", ERROR] == failed[-2:]
+    assert ("response.completed", 2) == (good[-1]["type"], repairer.report.n_calls)
+
+
 def test_a_withheld_call_of_realtime_that_ends_in_silence() -> None:
     """With `end`, a response that was cut is an incomplete one, and any other stays as it is, without its call."""
     cut = spoken(arguments='{"metres":')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.hygiene.source_tree import PACKAGE
-from tests.support.conform_suite import small_suite
+from tests.support.conform_suite import small_suite, write_case
 from wholecall.dialects.table import DIALECTS
 
 pytest_plugins = ["pytester"]
@@ -70,6 +70,16 @@ def test_a_test_runs_once_for_each_case(project: pytest.Pytester) -> None:
     core.assert_outcomes(passed=1)
     core.stdout.fnmatch_lines(["*test_reader?chat-completions/plain? PASSED*"])
     all_of.assert_outcomes(passed=3)
+
+
+def test_sessions_are_asked_for_by_name(project: pytest.Pytester) -> None:
+    """Without wires a test gets the cases of HTTP; by its name it gets those of a session."""
+    write_case(project.path / "suite", b'{"setupComplete":{}}\n', "gemini-live/idle", sent=[])
+    every = BYTES.replace('"chat-completions", ', "")
+    named = BYTES.replace("chat-completions", "gemini-live")
+
+    run(project, every, "--conformance-pack", "all").assert_outcomes(passed=3)
+    run(project, named, "--conformance-pack", "all").assert_outcomes(passed=1)
 
 
 def test_a_case_is_served_and_a_failure_is_told(project: pytest.Pytester) -> None:

@@ -117,16 +117,17 @@ class TestOneStream:
         }
 
     def test_a_session_of_a_socket(self) -> None:
-        """A response that names the previous one goes on with its session, unless one failed; lanes always do."""
+        """A response that names the previous one goes on with its session, also after one that failed; lanes always do."""
         end, fail = b'{"type":"response.completed"}\n', b'{"type":"response.failed"}\n'
         next_ = b'{"type":"response.created","response":{"previous_response_id":"r"}}\n'
         lane = b'{"type":"response.completed","stream_id":"a"}\n{"type":"response.created","stream_id":"a"}\n'
         found = []
-        for data in (next_ + end + next_ + end, next_ + fail + next_ + end, lane * 2):
+        sessions = [next_ + end + next_ + end, next_ + fail + next_ + end, lane * 2]
+        for data in sessions:
             Path("x.ndjson").write_bytes(data)
             found.append(list(taken("x.ndjson").values()))
 
-        assert [[next_ + end + next_ + end], [next_ + fail, next_ + end], [lane * 2]] == found
+        assert [[data] for data in sessions] == found
 
     @pytest.mark.parametrize(
         "more",

@@ -163,6 +163,19 @@ def test_an_abort_drops_what_was_begun() -> None:
     }
 
 
+def test_a_call_whose_answer_another_one_cuts() -> None:
+    """A call that was being written when another answer began on the connection is a drop of its own turn."""
+    parser: ToolCallParser[Any] = ToolCallParser("responses", text="hermes")
+    for id, text in (("x", f"One. {CALL[:30]}"), ("y", "Two.")):
+        parser.feed_event({"type": "response.created", "response": {"id": id, "output": []}})
+        parser.feed_event({"type": "response.output_text.delta", "item_id": "m", "delta": text})
+    parser.feed_event({"type": "response.completed", "response": {"id": "y", "output": []}})
+    parser.close()
+
+    assert [["unterminated"], []] == [[drop.reason for drop in turn.dropped] for turn in parser.turns]
+    assert ["One. ", "Two."] == [turn.text for turn in parser.turns]
+
+
 def test_text_behind_the_reason_passes() -> None:
     """Once a choice has its reason, later text is not read."""
     turn = read(_sse(_chunk({"content": "Go."}), _chunk({}, "stop"), _chunk({"content": CALL})))

@@ -232,7 +232,7 @@ name = "OpenAI through wholecall"
 base_url = "{url}/v1"
 env_key = "OPENAI_API_KEY"         # a key, or the proxy's token; a login with ChatGPT goes elsewhere
 wire_api = "responses"             # the only one that it has
-supports_websockets = false        # true is repaired as well, where the provider has them
+supports_websockets = false        # true is repaired as well, where the provider has them; translated ones have none
 stream_idle_timeout_ms = 900000    # it gives up after 300000 without an event
 """
 _OPENCODE: Final = """\

@@ -210,6 +210,8 @@ class Assembler(Turns):
             self._fast.clear()
         self._last = None
         if self.failed:
+            if isinstance(delta, deltas.TurnOpened):
+                self._outlive(delta)
             return
         rule = routes.RULES.get(type(delta))
         if rule is None:
@@ -305,6 +307,6 @@ class Assembler(Turns):
         if delta.hole:
             self._hole()
         if delta.fatal:
-            self.failed = True
+            self.failed, self.is_refused = True, delta.kind == "provider_error"
             for turn in self.turns:
                 self._end_turn(turn, "aborted")

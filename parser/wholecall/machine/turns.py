@@ -11,6 +11,8 @@ The effect of each delta is defined in `assembler`, the subclass of `Turns`.
 
 from __future__ import annotations
 
+from itertools import takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.calls.output.events import StreamFault, TurnStarted
@@ -44,7 +46,8 @@ class Turns:
         dialect: the name that `TurnStarted` carries; the parser sets it when it is known.
         turns: the last `Limits.max_turns` of them.
         n_turns: how many there were.
-        failed: a fatal fault ended the stream's turns.
+        failed: a fatal fault ended the stream's turns, and nothing is read.
+        is_refused: the fault is the provider's, so that a session's next message is read.
     """
 
     DERIVED: ClassVar = frozenset(["dialect", "_limits", "_options", "_out", "_choices"])
@@ -52,6 +55,7 @@ class Turns:
     turns: list[TurnState]
     n_turns: int
     failed: bool
+    is_refused: bool
     _early_faults: list[StreamFault]
     _early_usage: dict[str, Any]
     _early_loss: bool
@@ -73,7 +77,7 @@ class Turns:
         wanted: OutputWanted | None = None,
     ) -> None:
         self.dialect = "unknown"
-        self.turns, self.n_turns, self.failed = [], 0, False
+        self.turns, self.n_turns, self.failed, self.is_refused = [], 0, False, False
         self._limits, self._options = limits, Options(policy, limits, tools, wanted)
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
@@ -123,6 +127,11 @@ class Turns:
         """The number of turns that were forgotten."""
         return self.n_turns - len(self.turns)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is read any more, whatever comes."""
+        return self.failed and not self.is_refused
+
     def call(self, turn: int, choice: int, number: int) -> Call | None:
         """Return the call of this number, None if there is none."""
         known = self._choice_at(turn, choice)
@@ -150,6 +159,13 @@ class Turns:
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
         """Return the turns so far that are kept, from this number on."""
         return tuple(turn.view() for turn in self.turns[max(start - self._n_gone, 0) :])
+
+    def over(self, start: int, stop: int) -> tuple[tuple[Turn[Any], ...], int]:
+        """Return the kept turns in a row from `start` up to `stop` that are over, and the number of the next one."""
+        first = max(start, self._n_gone)
+        places = slice(first - self._n_gone, max(stop - self._n_gone, 0))
+        turns = [turn.view() for turn in takewhile(attrgetter("ended"), self.turns[places])]
+        return tuple(turns), first + len(turns)
 
     def forget(self) -> None:
         """Clear text and reasoning of the turns so far."""
@@ -230,6 +246,15 @@ class Turns:
                 now.begin_again()
                 return
             self._finish_turn(now, "open")
+        self._open_turn(delta)
+
+    def _outlive(self, delta: TurnOpened) -> None:
+        """Open a turn after those that an error of the provider ended, if it is another one of a session."""
+        if not (self.is_refused and delta.outlives):
+            return
+        for turn in self.turns:
+            self._finish_turn(turn, "aborted")
+        self.failed = self.is_refused = False
         self._open_turn(delta)
 
     def _turn_ended(self, delta: TurnEnded) -> None:

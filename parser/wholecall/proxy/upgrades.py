@@ -19,7 +19,7 @@ from wholecall.proxy.admission import admit_socket
 from wholecall.proxy.config import Config, Route
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.errors import Refusal
-from wholecall.proxy.headers import BadHeaderError, to_upstream
+from wholecall.proxy.headers import BadHeaderError, live_of, to_upstream
 from wholecall.proxy.request import nowhere, path_of, straight
 from wholecall.proxy.wire import Handshake, Headers, Scope
 
@@ -72,7 +72,8 @@ class Upgrade(msgspec.Struct, frozen=True):
             raise Refusal(426, "not_translated", "messages of WebSockets are not translated; use HTTP")
         dialect = dialect_of(path)
         entry.unrepaired = "dialect" if dialect is None else "off" if config.no_repair else None
-        options = _options(config, route, dialect, limits) if entry.unrepaired is None else None
+        live = live_of(scope["headers"])
+        options = _options(config, route, dialect, live, limits) if entry.unrepaired is None else None
         return cls(_handshake(scope, config, route, token), options)
 
 
@@ -86,10 +87,13 @@ def dialect_of(path: str) -> str | None:
     return next((name for end, name in _DIALECTS.items() if folded.endswith(end)), None)
 
 
-def _options(config: Config, route: Route, dialect: str | None, limits: Limits) -> dict[str, Any]:
+def _options(
+    config: Config, route: Route, dialect: str | None, live: bool | None, limits: Limits
+) -> dict[str, Any]:
     repair = config.repair_for(route.upstream)
     return {
         "expected": dialect,
+        "live_arguments": repair.live if live is None else live,
         "withheld": repair.withheld,
         "text": None if repair.text == "off" else repair.text,
         "tools": None if repair.tools == "off" else "session",  # which has their names alone

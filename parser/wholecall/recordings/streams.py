@@ -6,11 +6,10 @@ stream: a session of several turns stays one recording, and so does a stream tha
 
 A stream ends at an explicit end (`[DONE]`, `message_stop`, `response.completed`, Ollama's `"done": true`), and the next
 one begins with an opening event of its kind; Gemini's streams have no end, but an id in each chunk. A WebSocket's
-session of many Responses is one recording: a response that names a previous one goes on with it, unless one failed,
-after which a parser reads no more, and in lanes side by side (`stream_id`) none ends the recording. An event is
-examined closely only if it holds a relevant word, or if a stream has ended: nearly all of a file is passed over at the
-speed of a search. The first event of a stream selects the relevant words, if it begins as no other kind of stream does;
-otherwise all words are relevant.
+session of many Responses is one recording: a response that names a previous one goes on with it, and in lanes side by
+side (`stream_id`) none ends the recording. An event is examined closely only if it holds a relevant word, or if a stream
+has ended: nearly all of a file is passed over at the speed of a search. The first event of a stream selects the relevant
+words, if it begins as no other kind of stream does; otherwise all words are relevant.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ _JSON = rb"(?m)^(?:data:[ ]?)?\{\s*"
 _EVENT = rb'(?m)^(?:event:[ ]?|(?:data:[ ]?)?\{\s*"type"\s*:\s*")'
 _BEGINNING = re.compile(_EVENT + rb"(?:message_start|message-start|response\.created)\b")
 _END = re.compile(_EVENT + rb"(?:message_stop|message-end|response\.(?:completed|failed|incomplete))\b")
-_FAILED = re.compile(_EVENT + rb"response\.failed\b")
 _GOES_ON = re.compile(rb'"previous_response_id"\s*:\s*"')
 _DONE = re.compile(rb"(?m)^data:[ ]?\[DONE\]")
 _IN_LANE = re.compile(rb'"stream_id"\s*:\s*"')
@@ -79,7 +77,7 @@ class Judge:
         self.words: tuple[bytes, ...] = ()
         self._has_lines = framing == "jsonl"
         self._id: bytes | None = None  # of Gemini's response
-        self._ended = self._failed = False
+        self._ended = False
 
     @property
     def is_passing(self) -> bool:
@@ -99,12 +97,11 @@ class Judge:
             self.words = _words_after(unit)
         self._id = id or (None if new else self._id)
         self._ended = (self._ended and not new) or _ends(unit)
-        self._failed = (self._failed and not new) or _FAILED.search(unit) is not None
         return new
 
     def _is_new(self, unit: bytes, id: bytes | None) -> bool:
         if self._ended and (_BEGINNING.search(unit) or _CHOICES.search(unit)):
-            return not self._has_lines or self._failed or _GOES_ON.search(unit) is None
+            return not self._has_lines or _GOES_ON.search(unit) is None
         if self._ended and self._has_lines and _LINE in unit:
             return True
         return self._id is not None and id not in {None, self._id}

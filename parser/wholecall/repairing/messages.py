@@ -48,6 +48,8 @@ class MessageRepairer(Uncopyable):
     Args:
         expected: the requested dialect, `responses`, `openai-realtime` or `gemini-live`, where the endpoint shows it.
             With None the messages decide. Messages of any other dialect pass.
+        live_arguments: whether calls are shown while their arguments arrive, as for `Repairer`. A shown call that turns out
+            wrong fails its response. In Gemini Live calls are always shown whole.
         tools: the tools that the model was given, as for `ToolCallParser`. With `"session"` those of the client's own
             messages (`send`) are known from there on, by their names alone. None for no check.
         text: calls that the model writes as text, as for `ToolCallParser`; only in Responses.
@@ -68,6 +70,7 @@ class MessageRepairer(Uncopyable):
         self,
         expected: str | None = None,
         *,
+        live_arguments: bool = False,
         tools: AnyTools | Literal["session"] | None = None,
         text: TextWanted = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
@@ -90,6 +93,7 @@ class MessageRepairer(Uncopyable):
             policy=policy,
             limits=limits,
             withheld=checked(withheld),
+            live=live_arguments,
             note=self._note,
         )
         self._most = most_of(limits.max_event_bytes)

@@ -139,19 +139,14 @@ class Repairer(Beginning, Uncopyable):
     @property
     def report(self) -> RepairReport:
         """The report of the stream so far."""
-        ledger, rewriter = self._ledger, self._rewriter
-        lookout = self._lookout
+        rewriter, lookout = self._rewriter, self._lookout
         held = len(self._head) + len(self._blocks) + sum(map(len, self._waiting))
         held += 0 if lookout is None else lookout.held
-        return RepairReport(
+        return self._ledger.report(
             dialect=self._parser.dialect,
             ended=self._is_over,
-            n_calls=ledger.n_calls,
-            n_withheld=ledger.n_withheld,
-            mended=ledger.mended,
             error=self._error,
             held=0 if self._closed else held + (0 if rewriter is None else rewriter.held),
-            usage=ledger.usage,
             unread=self._error is None
             and (self._passes or (self._closed and self._begun and rewriter is None)),
         )

@@ -102,6 +102,28 @@ class Ledger:
             self._balance -= sum(map(crc32, self._events(data))) if data else 0
         self.mended = is_all and self._balance != 0
 
+    def report(
+        self,
+        *,
+        error: str | None,
+        held: int = 0,
+        dialect: str | None = None,
+        ended: bool | None = None,
+        unread: bool = False,
+    ) -> RepairReport:
+        """Return the report of these counts and of what the reader of the stream knows; `ended=None` is a count."""
+        return RepairReport(
+            dialect=dialect,
+            ended=self.ended if ended is None else ended,
+            n_calls=self.n_calls,
+            n_withheld=self.n_withheld,
+            mended=self.mended,
+            error=error,
+            held=held,
+            usage=self.usage,
+            unread=unread,
+        )
+
     def _events(self, data: bytes) -> list[bytes]:
         """Return the events of the output, the last of which may end in a CR."""
         return [*self._blocks.feed(data), self._blocks.close()]

@@ -236,6 +236,10 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """Return the turns of the stream so far, from this number on, counted from 0."""
         return self._machine.snapshots(number) if self._ended is None else (self.turn,)[max(number, 0) :]
 
+    def turns_over(self, start: int, stop: int) -> tuple[tuple[Turn[ArgsT], ...], int]:
+        """Return the turns from `start` up to `stop` before the first one that runs, and the number of the next one."""
+        return self._machine.over(start, stop)
+
     def forget(self) -> None:
         """Forget the text and the reasoning so far, which events have reported; `turn` and `turns` keep the calls.
 

@@ -116,7 +116,7 @@ class FrameReader:
         parts = () if translator is None else (translator, translator.wrapped)
         if sum(map(remembered.remembered, parts)) > self._most_remembered:
             self._assembler.advance([_REMEMBERED])
-        if self._assembler.failed:
+        if self._assembler.is_over:
             self._translate = nothing
 
     def _take_singly(self, framing: Framing, frames: list[Frame]) -> bool:
@@ -219,13 +219,13 @@ class FrameReader:
                 self._frame(frame)
         else:
             for frame, deltas in zip(frames, told, strict=True):
-                if not self._assembler.failed:
+                if not self._assembler.is_over:
                     self._advance(frame, deltas)
         self._understood = False  # so far only the deciding frame
         return True
 
     def _frame(self, frame: Frame) -> None:
-        if self._assembler.failed:
+        if self._assembler.is_over:
             return
         if not self._proven or self._translator is None:
             self._take_until_known([frame])

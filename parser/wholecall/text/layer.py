@@ -161,9 +161,11 @@ class TextLayer:
     # The ends of texts.
 
     def _opened(self, delta: deltas.TurnOpened) -> Iterator[deltas.Delta]:
-        """Start new texts for a message that begins anew or has no key."""
+        """Start new texts for a message that begins anew, which ends the one before it, or has no key."""
         if delta.restart or delta.key is None:
-            yield from self._end_turn("open", delta.key if delta.restart else self._turn)
+            yield from self._end_turn("open", self._turn)
+        if delta.restart and delta.key != self._turn:
+            yield from self._end_turn("open", delta.key)
         self._turn = delta.key
         yield delta
 

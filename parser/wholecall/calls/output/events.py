@@ -98,7 +98,8 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
         kind: the kind of the fault.
         detail: a sentence for people.
         error: the provider's error object, unchanged.
-        fatal: whether the stream is over; every open call was dropped.
+        fatal: whether the stream is over; every open call was dropped. Only a session of Responses goes on after it, with
+            its next response.
         raw: the beginning of the bytes that caused it, as text.
     """
 

@@ -323,7 +323,8 @@ def _show_runs(found: Results, case: Case) -> None:
 
 @_or_wrong
 def _serve(options: argparse.Namespace) -> int:
-    suite, cases = _chosen(options)
+    suite, chosen = _chosen(options)
+    cases = [case for case in chosen if not case.is_session]
     try:
         server = HandServer(suite, cases, port=options.port).__enter__()
     except (OSError, OverflowError) as error:

@@ -17,12 +17,21 @@ import msgspec
 from wholecall.errors import WholecallError
 
 Level = Literal["core", "common", "rare", "damage", "hostile", "recovery"]
-End = Literal["calls", "refuse", "partial+error"]
+End = Literal["calls", "calls+error", "refuse", "partial+error"]
+Session = Literal["responses-socket", "openai-realtime", "gemini-live"]
 Wire = Literal[
-    "chat-completions", "responses", "anthropic", "gemini", "bedrock-converse", "ollama", "cohere-v2"
+    "chat-completions",
+    "responses",
+    "anthropic",
+    "gemini",
+    "bedrock-converse",
+    "ollama",
+    "cohere-v2",
+    Session,
 ]
 LEVELS: tuple[Level, ...] = get_args(Level)
 WIRES: tuple[Wire, ...] = get_args(Wire)
+SESSIONS: tuple[Session, ...] = get_args(Session)  # wires of a WebSocket, which nothing here serves
 
 _SIDECAR = ".case.json"
 _TYPES = {
@@ -74,7 +83,7 @@ class Http(msgspec.Struct, frozen=True):
     Attributes:
         status: its HTTP status.
         content_type: its content type.
-        ending: `clean`, `reset`, `half`, `idle:Ns` or `no-terminator`.
+        ending: `clean`, `reset`, `half`, `idle:Ns` or `no-terminator`; of a session `clean` or `close:N`.
         writes: the cuts under which it is sent: `frame`, `byte`, `whole`, a number of bytes, `seed:N`.
     """
 
@@ -112,6 +121,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     disputed: Optional[str] = None
     data: bytes = b""
     suffix: str = ".sse"
+
+    @property
+    def is_session(self) -> bool:
+        """Whether its bytes are the messages of a WebSocket, a line each."""
+        return self.wire in SESSIONS
 
     def calls(self) -> Iterator[Call]:
         """Yield every call that the sidecar names, whatever is to become of it."""

@@ -16,7 +16,8 @@ from wholecall.grading.conform.protocol import Client, Gateway
 from wholecall.grading.conform.verdicts import Answer, Handed, Refused
 
 _BAD = frozenset({"error", "malformed", "aborted"})  # reasons of turns
-_WITHOUT_END = frozenset({"chat-completions"})  # wires of which many servers send no end
+# Wires of which many servers send no end; a session may stop where it waits for results.
+_WITHOUT_END = frozenset({"chat-completions", "gemini-live"})
 _WHOLE = frozenset({"clean", "half"})  # endings of a body that ends as a whole one does
 _ERROR = 400
 

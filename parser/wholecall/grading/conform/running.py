@@ -92,7 +92,7 @@ def plan(
         (client, case, write, reading)
         for client, reading in by
         for case in cases
-        if case.wire == client.wire
+        if case.wire == client.wire and (client.mode == "bytes" or not case.is_session)
         for write in writes_of(case, settings)
     ]
     return [Job(number, *one) for number, one in enumerate(wanted)]

@@ -74,7 +74,12 @@ class CaseServer(Loopback):
             case: the case.
             write: how it is written.
             blind: whether the URL hides the case's name.
+
+        Raises:
+            BadSuite: the case is a session of a WebSocket, which is not served.
         """
+        if case.is_session:
+            raise BadSuite(f"{case.id}: the messages of a WebSocket are for parsers; they are not served")
         self._offers[run] = Offer(self._suite, case, write)
         name = run if blind else case.id.partition("/")[2]
         return f"{self.url}{base_path(run, case.wire, name)}"

@@ -52,7 +52,8 @@ def conformance_cases(
             case.check([{"id": c.id, "name": c.name, "arguments": c.arguments} for c in calls])
 
     Args:
-        wires: the wires whose cases are wanted; none for all.
+        wires: the wires whose cases are wanted; none for all of HTTP. The sessions of WebSockets (`responses-socket`,
+            `openai-realtime`, `gemini-live`) have a message in each chunk, and are not served.
         packs: packs or levels; `pytest --conformance-pack core,common` overrides them.
         data: the folder of the suite, relative to the test's file or, if it is not there, to pytest's root folder.
         write: how the bytes are cut: `frame`, `byte`, `whole`, a number of bytes, or `seed:N`.
@@ -73,7 +74,8 @@ class ConformanceCase:
         about: its subject, in a sentence.
         tools: the tools to offer, each with `name` and `schema`.
         chunks: the bytes, as they are written.
-        ending: how the answer ends: `clean`, `half`, `reset`, `no-terminator` or `idle:Ns`.
+        ending: how the answer ends: `clean`, `half`, `reset`, `no-terminator` or `idle:Ns`; of a session `clean` or
+            `close:N`, the code with which the server closes.
         status: its HTTP status.
         stream: whether it answers a request for a stream.
     """
@@ -93,6 +95,9 @@ class ConformanceCase:
         """Serve the case on the loopback interface, and give the URL that a client takes as its base URL.
 
         The first POST gets the case, and later ones the farewell.
+
+        Raises:
+            BadSuite: the case is a session of a WebSocket, which is not served.
         """
         with CaseServer(self._suite) as server:
             yield server.offer("test", self._case, self._write)
@@ -154,4 +159,7 @@ def parameters(mark: pytest.Mark, chosen: str | None, folders: Iterable[Path]) -
     places = [folder / wanted.data for folder in folders]
     place = next((one for one in places if (one / "cases").is_dir()), places[0])
     suite = open_suite(place)
-    return [ConformanceCase(suite, case, wanted.write) for case in suite.cases(packs, wanted.wires)]
+    found = suite.cases(packs, wanted.wires)
+    return [
+        ConformanceCase(suite, case, wanted.write) for case in found if wanted.wires or not case.is_session
+    ]

@@ -200,8 +200,8 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _fits(end: End, found: _Found) -> bool:
-    if end == "calls":
-        return not (found.missing or found.strayed or found.said)
+    if end in {"calls", "calls+error"}:
+        return not (found.missing or found.strayed) and found.said is (end == "calls+error")
     return found.said and (end == "partial+error" or not found.taken)
 
 

@@ -72,6 +72,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         policy: how calls are judged.
         limits: bounds of a response.
         withheld: how a turn ends whose calls were all withheld.
+        live: whether calls are shown while they arrive.
         note: takes all events of the parsers.
     """
 
@@ -81,6 +82,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy
     limits: Limits
     withheld: Withheld
+    live: bool
     note: Callable[[Sequence[Event[Any]]], None]
 
 

@@ -70,15 +70,7 @@ class LiveSession(Session):
     @property
     def report(self) -> RepairReport:
         """The report of all turns."""
-        ledger = self._ledger
-        return RepairReport(
-            ended=ledger.ended,
-            n_calls=ledger.n_calls,
-            n_withheld=ledger.n_withheld,
-            mended=ledger.mended,
-            error=self._error,
-            usage=ledger.usage,
-        )
+        return self._ledger.report(error=self._error)
 
     def _take(self, message: Message) -> list[Raw]:
         events = self._read(message)

@@ -2,7 +2,8 @@
 
 Theory of operation. Each response has a parser of its own. From the first message of a call on, the messages of its
 response wait until each call that began has its verdict, or the response is over; those of other responses, the user's
-side and errors do not wait. Then the messages of calls leave with the verdict (`tracks`), and the finished response
+side and errors do not wait. (A call that is shown while it arrives keeps only the events waiting on which clients act.)
+Then the messages of calls leave with the verdict (`tracks`), and the finished response
 lists the calls that left. Events of the conversation restate the items of a response under the same ids; they go with
 their calls. Items of other ids are the client's own history, and pass.
 
@@ -70,16 +71,8 @@ class RealtimeSession(Session):
     @property
     def report(self) -> RepairReport:
         """The report of all responses."""
-        ledger = self._ledger
-        return RepairReport(
-            ended=ledger.ended,
-            n_calls=ledger.n_calls,
-            n_withheld=ledger.n_withheld,
-            mended=ledger.mended,
-            error=self._error,
-            held=sum(each.n_waiting for each in self._open.values()),
-            usage=ledger.usage,
-        )
+        held = sum(each.n_waiting for each in self._open.values())
+        return self._ledger.report(error=self._error, held=held)
 
     # Messages.
 
@@ -205,6 +198,7 @@ class _Response:
         self._untold: list[tracks.Track] = []  # calls without a message of their own
         self._losses = Losses(options.withheld, goes_on_after_cuts=False)
         self._next_index = 0
+        self._void: str | None = None  # why a shown call does not hold
 
     def knows(self, item_id: str) -> bool:
         """Return whether an item is a call of this response."""
@@ -225,6 +219,8 @@ class _Response:
             return self._released(force=False)
         if message.kind == _ENDS or _is_bare(message.payload):
             return self._finish(message)
+        if self._void is not None and self.failed is None:
+            return self.fail(CALLS_WITHHELD, self._void)
         index = message.payload.get("output_index")
         self._next_index = max(self._next_index, index + 1 if type(index) is int else 0)
         return [] if is_call and track is None else self._hold(message, track)
@@ -233,10 +229,18 @@ class _Response:
         """Take an event of the conversation about a call of this response; return what may be sent now."""
         return [] if self.failed is not None else self._hold(message, self._track(message))
 
+    def _shown(self, message: Message, track: tracks.Track) -> list[Said] | None:
+        """Return what may be sent of a call before its verdict; None if it has to wait."""
+        if not self._options.live or track.is_judged or (self._queue and not track.is_shown):
+            return None
+        return track.show(message, self._options.limits)
+
     def _hold(self, message: Message, track: tracks.Track | None) -> list[Said]:
         """Put a message behind those that wait; return those that may be sent now."""
         if not self._queue and track is None:
             return [message]
+        if track is not None and (shown := self._shown(message, track)) is not None:
+            return shown
         if track is not None and track.is_judged and not self._queue:
             return list(track.written(message, is_last=False))
         self._queue.append(_Waiting(message, track))
@@ -273,7 +277,7 @@ class _Response:
                 self._losses.note(event)
                 track = self._by_call.get(event.id or "")
                 if track is not None and not track.is_judged:
-                    track.judge(None)
+                    self._settle(track, None, event.reason)
 
     def _judge(self, call: Executable) -> None:
         item_id = (call.extra or {}).get("item_id")
@@ -282,7 +286,15 @@ class _Response:
             track = tracks.Track(tracks.Labels(item_id if isinstance(item_id, str) else None, call.id, None))
             self._untold.append(track)
             self._by_item.setdefault(track.place.item or call.id, track)
+        self._settle(track, call)
+
+    def _settle(self, track: tracks.Track, call: Executable | None, reason: str = "") -> None:
+        """Give a call its verdict; one that was shown and does not hold fails the response."""
         track.judge(call)
+        why = track.objection(reason)
+        if why is not None:
+            track.judge(None)
+            self._void = self._void or why
 
     def _released(self, *, force: bool) -> list[Said]:
         """Return the waiting messages, if all calls that began in them have their verdicts."""
@@ -312,14 +324,18 @@ class _Response:
         if self.failed is None:
             self._note(self._parser.close())
         said = self._released(force=True)
+        for track in self._tracks if self.failed is None else ():
+            said += track.last(self.key)
         for track in self._untold:
             said += track.whole(self.key, self._next_index)
             self._next_index += 1
         response = payload if _is_bare(payload) else payload.get("response")
         if not isinstance(response, dict):
             return [*said, message]
-        edited = {**response, **self._output(response)}
         claim = places.response_claim(response)
+        if claim == "stop":  # else the client is told that the response has no more calls
+            said += self._ended_void()
+        edited = {**response, **self._output(response)}
         if self.failed is not None or self._losses.is_error(claim, executed=bool(self._emitted())):
             if self.failed is None:
                 self.failed = CALLS_WITHHELD
@@ -330,6 +346,15 @@ class _Response:
         if edited == response:
             return [*said, message]
         return [*said, edited if response is payload else {**payload, "response": edited}]
+
+    def _ended_void(self) -> list[Said]:
+        """Fail a response that claims success, and ends with a shown call that does not hold."""
+        if any(track.is_shown and not track.is_judged for track in self._tracks):
+            self._void = self._void or "the end of a tool call never came"
+        if self._void is None or self.failed is not None:
+            return []
+        self.failed = CALLS_WITHHELD
+        return [_error(CALLS_WITHHELD, self._void)]
 
     def _output(self, response: Mapping[str, Any]) -> dict[str, Any]:
         """Return the list of the finished response, with exactly the calls that left."""

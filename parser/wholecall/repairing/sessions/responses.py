@@ -198,6 +198,7 @@ class _Lane:
         self._id = id
         self._repairer = Repairer(
             tools=options.tools or self._tools,
+            live_arguments=options.live,
             withheld=options.withheld,
             on_dropped=lambda event: options.note([event]),
             on_fault=lambda event: options.note([event]),

@@ -4,6 +4,9 @@ Theory of operation. Clients execute a call on any of three events: the whole te
 response. All of them must say what the verdict says, so each message is compared with it and edited in place; messages
 that are missing are made. A call without a message of its own, which only the finished response names, gets all four.
 
+A call can be *shown* while it arrives: its first message and the pieces of its text leave at once, as far as no
+correction can change them. The events on which clients act wait for the verdict.
+
 Source: OpenAI API reference, "Realtime: server events".
 """
 
@@ -12,14 +15,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from wholecall.limits import Limits
 from wholecall.repairing.encoders.base import Executable, argument_text
 from wholecall.repairing.encoders.responses import ResponsesEncoder
+from wholecall.repairing.live import LiveText
 from wholecall.repairing.responses import places
 from wholecall.repairing.sessions.base import Message
 
 ADDED: Final = "response.output_item.added"
 DONE: Final = "response.output_item.done"
 CONVERSATION: Final = "conversation.item."
+
+_SHOWN: Final = ("function_call", "custom_tool_call")
 
 Payload = dict[str, Any]
 
@@ -74,6 +81,9 @@ class Track:
         self.call: Executable | None = None
         self.is_judged = False
         self._is_said = False  # a piece with the whole text was written
+        self._shown: LiveText | None = None  # of a call that is shown while it arrives
+        self._labels = ("", "")  # the id and the name with which it was shown
+        self._owed = ""  # the text that must follow the shown one
         self._left: set[str] = set()  # types of the events that left and that clients act on
 
     def note(self, message: Message) -> None:
@@ -90,6 +100,65 @@ class Track:
     def judge(self, call: Executable | None) -> None:
         """Take the verdict."""
         self.call, self.is_judged = call, True
+
+    # A call that is shown while it arrives.
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether its beginning has left."""
+        return self._shown is not None
+
+    def show(self, message: Message, limits: Limits) -> list[Payload | Message] | None:
+        """Return what may be sent of a message before the verdict; None if it has to wait for that."""
+        kind, payload = message.kind, message.payload or {}
+        item = payload.get("item")
+        if isinstance(item, dict):
+            is_begun = kind == ADDED or (kind.startswith(CONVERSATION) and not kind.endswith(".done"))
+            return self._show_item(message, item, limits) if is_begun else None
+        if self._shown is None or not kind.endswith(".delta"):
+            return None
+        piece = payload.get("delta")
+        text = self._shown.add(piece) if isinstance(piece, str) else ""
+        own = {"item_id": self.place.item} if self.place.item is not None else {}
+        edited = {**payload, **own, "delta": text}
+        return [] if not text else [message] if edited == payload else [edited]
+
+    def _show_item(self, message: Message, item: Payload, limits: Limits) -> list[Payload | Message] | None:
+        """Return the first message of a call, and an event of the conversation about its beginning."""
+        id, name, kind = _label(item.get("call_id")), _label(item.get("name")), str(item.get("type"))
+        if id is None or name is None or kind not in _SHOWN or item.get(places.CALL_TEXTS[kind]):
+            return None
+        if self._shown is not None:
+            is_same = (id, name) == self._labels and item.get("id") == self.place.item
+            return [message] if is_same and message.kind != ADDED else None
+        if message.kind != ADDED or self.text:
+            return None
+        self._shown, self._labels = LiveText(limits, is_json=kind == _SHOWN[0]), (id, name)
+        self._left.add(ADDED)
+        return [message]
+
+    def objection(self, reason: str) -> str | None:
+        """Return why a shown call does not hold after its verdict, None if it does; the rest of its text is owed.
+
+        Args:
+            reason: why it is withheld, if it is.
+        """
+        if self._shown is None:
+            return None
+        call = self.call
+        if call is None:
+            return f"a tool call must not be executed: {reason}"
+        if (call.id, call.name) != self._labels:
+            return "a tool call was relabelled after it was shown"
+        rest = self._shown.rest(argument_text(call))
+        self._owed = rest or ""
+        return "the arguments of a tool call were corrected after they were shown" if rest is None else None
+
+    def last(self, response_id: str | None) -> Iterator[Payload]:
+        """Yield the events that a shown call lacks at the end of its response."""
+        if self._shown is not None and self.call is not None:
+            for missing in self._missing_after(self.call):
+                yield self._made(missing, self.call, {"response_id": response_id})
 
     # What the client gets.
 
@@ -133,9 +202,15 @@ class Track:
         for event in (ADDED, *_text_events(call)):
             if event == kind:
                 return
-            is_said = event.endswith(".delta") and (self._is_said or self.text or not argument_text(call))
+            is_said = event.endswith(".delta") and self._has_said(call)
             if event not in self._left and not is_said:
                 yield event
+
+    def _has_said(self, call: Executable) -> bool:
+        """Return whether no piece of the text has to be made."""
+        if self._shown is not None:
+            return not self._owed
+        return bool(self._is_said or self.text or not argument_text(call))
 
     def _missing_after(self, call: Executable) -> Iterator[str]:
         if DONE not in self._left:
@@ -172,7 +247,7 @@ class Track:
         made |= {"item_id": item["id"], "call_id": call.id}
         if kind.endswith(".delta"):
             self._is_said = True
-            return {**made, "delta": argument_text(call)}
+            return {**made, "delta": argument_text(call) if self._shown is None else self._owed}
         return {**made, "name": call.name, _member(call): argument_text(call)}
 
 

@@ -116,7 +116,7 @@ def turns(
 def turns(
     source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> Generator[Turn[Any]]:
-    """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
+    """Yield the turns of a stream in their order, each once it is over and the next one begins; see `events`."""
     return _turns(Feeding(ToolCallParser(dialect, tools=tools, **for_turns(options)), source))
 
 
@@ -143,7 +143,7 @@ def aturns(
     tools: Any = None,
     **options: Unpack[ParserOptions],
 ) -> AsyncGenerator[Turn[Any]]:
-    """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
+    """Yield the turns of an asynchronous stream; see `turns`."""
     return _aturns(AsyncFeeding(ToolCallParser(dialect, tools=tools, **for_turns(options)), source))
 
 
@@ -204,9 +204,9 @@ def _turns(feeding: Feeding[Chunk]) -> Generator[Turn[Any]]:
     stream = events_of(feeding)
     try:
         for event in stream:
-            if isinstance(event, TurnStarted):
-                yield from parser.turns_from(done)[: event.turn - done]
-                done = event.turn
+            if isinstance(event, TurnStarted) and event.turn > done:
+                over, done = parser.turns_over(done, event.turn)
+                yield from over
     except Exception as error:
         if error is feeding.error and feeding.events:
             yield from parser.turns_from(done)
@@ -221,11 +221,11 @@ async def _aturns(feeding: AsyncFeeding[Chunk]) -> AsyncGenerator[Turn[Any]]:
     stream = aevents_of(feeding)
     try:
         async for event in stream:
-            if not isinstance(event, TurnStarted):
+            if not isinstance(event, TurnStarted) or event.turn <= done:
                 continue
-            for turn in parser.turns_from(done)[: event.turn - done]:
+            over, done = parser.turns_over(done, event.turn)
+            for turn in over:
                 yield turn
-            done = event.turn
     except Exception as error:
         for turn in parser.turns_from(done) if error is feeding.error and feeding.events else ():
             yield turn

@@ -13,7 +13,8 @@ the finished response is one `Restated`, without positions (quirk 99). Servers l
 72, 73 and 74). Custom tools and MCP calls have the same events under their own names; deltas of tools that OpenAI runs
 are skipped, for their finished item restates them.
 
-On a WebSocket an error with a status (`previous_response_not_found`) refuses a request, and ends no response.
+On a WebSocket an error with a status (`previous_response_not_found`) refuses a request, and ends no response. A response
+that failed ends alone: the next one of the session is read, and so are those beside it (`stream_id`).
 
 Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and leaves a
 hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are ignored.
@@ -58,9 +59,21 @@ class _Progress:
         kept: the ids of the other items that were done; None for none.
     """
 
-    __slots__ = ("_guest", "done", "expected", "failed", "kept", "key", "opened", "spoken", "thought")
+    __slots__ = (
+        "_guest",
+        "_in_lane",
+        "done",
+        "expected",
+        "failed",
+        "kept",
+        "key",
+        "opened",
+        "spoken",
+        "thought",
+    )
 
     _guest: bool
+    _in_lane: bool
     expected: int
     key: str | None
     opened: bool
@@ -70,8 +83,9 @@ class _Progress:
     done: dict[str, int]
     kept: Union[set[Union[str, None]], None]
 
-    def __init__(self, *, guest: bool = False) -> None:
+    def __init__(self, *, guest: bool = False, in_lane: bool = False) -> None:
         self._guest = guest  # of a stream of another dialect, which owns the turn
+        self._in_lane = in_lane  # beside others
         self.expected = -1
         self._restart(None)
 
@@ -112,16 +126,20 @@ class _Progress:
 
     # The beginning and the end
 
-    def open(self, response: items.Response, *, beside: bool = False) -> list[deltas.Delta]:
-        """Begin a new response; the first in a lane is `beside` those of other lanes, and ends none of them."""
+    def open(self, response: items.Response, *, outlives: bool = False) -> list[deltas.Delta]:
+        """Begin a new response; the first in a lane is beside those of other lanes, and ends none of them.
+
+        If it `outlives` a failed one, it is read although that had a fatal error.
+        """
         key = labels.id_label(response.id)
-        restart = self.opened or not beside
+        restart = self.opened or not self._in_lane
+        outlives = outlives and key not in (None, self.key)
         self._restart(key)
         self.opened = True
         return (
             []
             if self._guest
-            else [deltas.TurnOpened(key, key, labels.name_label(response.model), restart=restart)]
+            else [deltas.TurnOpened(key, key, labels.name_label(response.model), restart, outlives)]
         )
 
     def body(self, response: items.Response, wire: _Wire) -> list[deltas.Delta]:
@@ -150,11 +168,17 @@ class _Progress:
         return [] if self._guest else [deltas.TurnEnded(self.key)]
 
     def fail(self, error: Any) -> list[deltas.Delta]:
-        """Report the first error of a response; `response.failed` repeats the one of an `error` event."""
+        """Report the first error of a response; `response.failed` repeats the one of an `error` event.
+
+        It ends the stream, except in a lane: there it ends the response.
+        """
         if self.failed:
             return []
         self.failed = True
-        return [decode.provider_error(error)]
+        told = report.error(error, fatal=not self._in_lane)
+        if not self._in_lane or self._guest or not self.opened:
+            return told
+        return [*told, deltas.Finish(0, "error", "failed", drops=True), *self.end()]
 
     def keep(self, item: items.Item | items.FunctionCall, wire: Callable[[], object]) -> list[deltas.Delta]:
         """Return the content of an item that goes back as it came, once; `wire` gives it as the wire has it."""
@@ -353,6 +377,8 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
         known = self.EVENTS.get(event.type)
         if known is None:
             return self._unknown(event, frame)
+        if known is ResponsesTranslator._created and not frame.event and self._has_failed:
+            return self._now.open(event.response or _NO_RESPONSE, outlives=True)
         if known is ResponsesTranslator._finished:
             if event.response is None:  # it is not nested on some servers
                 event.response = decode.decode(events.BODY_DECODER, frame.data)
@@ -383,8 +409,17 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
             return []
         self._progresses[str(self._stream_id)] = self._now
         self._stream_id = event.stream_id
-        self._now = self._progresses.get(str(event.stream_id)) or _Progress(guest=self._guest)
+        self._now = self._progresses.get(str(event.stream_id)) or self._progress()
         return [deltas.TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
+
+    def _progress(self) -> _Progress:
+        return _Progress(guest=self._guest, in_lane=self._stream_id is not None)
+
+    @property
+    def _has_failed(self) -> bool:
+        """Whether the last response failed, or an error without a lane ended all of them."""
+        whole = self._progresses.get(str(None))
+        return self._now.failed or (whole is not None and whole.failed)
 
     # The pieces of a message
 
@@ -428,7 +463,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
     # The message
 
     def _created(self, event: events.Event) -> list[deltas.Delta]:
-        return self._now.open(event.response or _NO_RESPONSE, beside=event.stream_id is not None)
+        return self._now.open(event.response or _NO_RESPONSE)
 
     def _progressed(self, event: events.Event) -> list[deltas.Delta]:
         return [] if self._now.opened else self._created(event)
