@@ -122,8 +122,11 @@ def test_free_text_of_a_name_in_pieces() -> None:
     assert "custom" == [event for event in found.events if isinstance(event, ToolCallStarted)][-1].kind
 
 
-def test_free_text_that_comes_again_is_the_same_text() -> None:
-    """Law: arguments that come again may be spelled otherwise; free text is as it is, whichever piece says that it is free."""
+def test_free_text_that_is_spelled_otherwise_is_another_one() -> None:
+    """Of two calls under one id, arguments that are only spelled otherwise are the same; free texts are two calls.
+
+    Servers name the kind of a call on its first piece alone.
+    """
     odd, first, second = at(None, B, "d", "g"), ' {"a":1', ' {"a": 1'
 
     def texts(*kinds: Kind) -> list[str]:
