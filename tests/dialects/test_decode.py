@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -19,9 +20,11 @@ from wholecall.dialects.decode import (
     is_noise,
     listed,
     member,
+    opened_chunk,
     payloads,
     plain,
     provider_error,
+    raw_members,
     read,
     spoken,
     string_text,
@@ -247,6 +250,40 @@ def test_text_is_a_strings_value_or_the_wires_own_text(raw: bytes, text: str) ->
 def test_a_value_that_is_no_string_is_whole(raw: bytes, expected: tuple[str, bool]) -> None:
     """An object in place of argument text is all of it, a string may be a piece (quirk 21)."""
     assert expected == value_text(msgspec.Raw(raw))
+
+
+@together(
+    ("text", "members"),
+    [
+        ('{"a": {"b":1,"b":2.50} , "c":"x"}', {"a": '{"b":1,"b":2.50}', "c": '"x"'}),
+        ('{"a":"\ud83d"}', {"a": '"\ud83d"'}),
+        ("{}", {}),
+        ("", {}),
+        ("null", {}),
+        ('[{"a":1}]', {}),
+        ('{"a":' + "[" * 100_000 + "]" * 100_000 + "}", {}),
+    ],
+)
+def test_members_keep_the_wires_own_text(text: str, members: dict[str, str]) -> None:
+    """The members of an object have the wire's text; what is absent, no object or nested too deeply has none."""
+    found = raw_members(msgspec.Raw(text.encode("utf-8", "surrogatepass")))
+
+    assert members == {key: bytes(raw).decode("utf-8", "surrogatepass") for key, raw in found.items()}
+
+
+@together(
+    ("coded", "opened"),
+    [
+        ('{"a":1}', '{"a":1}'),
+        (base64.b64encode('{"a":"é"}'.encode()).decode(), '{"a":"é"}'),
+        (base64.b64encode(b"\x00\xff").decode(), b"\x00\xff"),
+        ("eyJhIjox fQ==", None),
+        ("eyJhIjoxfQ", None),
+    ],
+)
+def test_an_event_in_base64(coded: str, opened: str | bytes | None) -> None:
+    """An event that is coded is read, one that came as JSON stays; text with anything else than base64 holds none."""
+    assert opened == opened_chunk(coded)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 import msgspec
 import pytest
@@ -23,6 +23,7 @@ class View(msgspec.Struct):
     one: Leaf | None = None
     many: list[Leaf] | None = None
     always: list[Leaf] = []
+    mixed: list[Union[Leaf, str]] | None = None
     members: dict[str, Any] | None = None
     mode: Literal["a", "b"] | None = None
     count: int = 7
@@ -92,6 +93,20 @@ def test_where_an_object_is_due(value: str, found: object) -> None:
 def test_where_a_list_of_objects_is_due(field: str, value: str, found: object) -> None:
     """One object is a list of one if it is of that kind; elements without content keep their places (quirk 39)."""
     assert found == read(field, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ('["words",{"type":"x"},"{\\"a\\":1}"]', ["words", X, '{"a":1}']),
+        ('[{"type":"x"},null]', [X, Leaf()]),
+        ('{"type":"x"}', [X]),
+        ('[["words"]]', UNREADABLE),
+    ],
+)
+def test_where_a_list_of_objects_and_texts_is_due(value: str, found: object) -> None:
+    """A text is that text, and an object an object, where a list may hold both."""
+    assert found == read("mixed", value)
 
 
 @together(

@@ -8,7 +8,8 @@ from tests.support.blocks import ENDS, LOST, UNENDED, dropped
 from tests.support.bound import A, B, Got, assembled
 from tests.support.slotted import HOLE, RESTART, after, begun, closed, piece, preset, seen
 from tests.support.together import together
-from wholecall.deltas import HYDRATION, CallRefused, CallWhole, Delta
+from wholecall.calls.output.call_events import ToolCallDropped
+from wholecall.deltas import HYDRATION, CallRefused, CallWhole, Delta, Finish, TurnEnded
 
 PART = '{"a"'
 C = begun(0, "c", "f")
@@ -122,6 +123,14 @@ def test_a_repetition_in_another_place_that_lost_text(text: str) -> None:
     for fault, sign in (([], UNENDED), ([HOLE, *ENDS], LOST)):
         assert [Got("c", "f", A), Got("c", "f", text, sign)] == _calls(*OVER, *second(text, 1), *fault)
         assert [Got("c", "f", "", LOST), Got("c", "f", text, sign)] == _calls(*OPEN, *second(text, 1), *fault)
+
+
+def test_a_start_says_why_it_has_lost_its_text() -> None:
+    """The drop of a start whose repetition was cut tells that it came again."""
+    *_, drop = after(*OPEN, *second(A, 1), Finish(0, "length", "length"), TurnEnded()).emitted
+
+    assert isinstance(drop, ToolCallDropped)
+    assert (0, ("it came again, and not whole",)) == (drop.index, drop.facts)
 
 
 @together("first", [OVER, WHOLE])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.support.bound import A, B, Got, at, whole
@@ -9,6 +11,9 @@ from tests.support.settled import CALLS, END, ENDS, HOLE, Replaced, dropped, res
 from tests.support.together import together
 from wholecall.calls.output.call_events import CustomToolCall, ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import Delta, Finish, Labelled
+
+if TYPE_CHECKING:
+    from wholecall.types import Kind
 
 LOST = dropped("incomplete_input")
 PAUSE = Finish(0, "pause", "pause_turn")
@@ -117,6 +122,25 @@ def test_free_text_of_a_name_in_pieces() -> None:
     assert "custom" == [event for event in found.events if isinstance(event, ToolCallStarted)][-1].kind
 
 
+def test_free_text_that_is_spelled_otherwise_is_another_one() -> None:
+    """Of two calls under one id, arguments that are only spelled otherwise are the same; free texts are two calls.
+
+    Servers name the kind of a call on its first piece alone.
+    """
+    odd, first, second = at(None, B, "d", "g"), ' {"a":1', ' {"a": 1'
+
+    def texts(*kinds: Kind) -> list[str]:
+        pieces = [
+            at(index, text, id, name, kind)
+            for index, head in enumerate((first, second))
+            for text, id, name, kind in zip((head, "}"), ("c", None), ("f", None), kinds, strict=True)
+        ]
+        return [call.text for call in settled(odd, *pieces, *ENDS).calls if call.name == "f" and call.text]
+
+    assert [first + "}"] == texts("function", "function")
+    assert [first + "}", second + "}"] == texts("custom", "custom") == texts("custom", "function")
+
+
 @pytest.mark.parametrize("kind", ["function", "custom"])
 def test_the_kind_that_was_shown(kind: str) -> None:
     """A call that an event has reported ends as the call that was reported."""
@@ -185,6 +209,13 @@ def test_a_reason_is_of_the_calls_that_began_before_it(deltas: list[Delta], sign
 def test_silence_of_odd_labels(deltas: list[Delta], sign: str) -> None:
     """Law: a call without text has no arguments if a reason that allows calls came after it began, or a message lists it."""
     assert [sign] == signs(*deltas)
+
+
+def test_a_reason_is_of_the_call_that_began_not_of_the_one_that_was_shown() -> None:
+    """Law: a call without text that began after the reason did not end with it, though its id came before on another call."""
+    calls = at(0, A, "c", "f"), at(0, "", "d"), CALLS, at(1, "", "d", "g"), END
+
+    assert [Got("c", "f", A, "id_churn"), Got("d", "g", "", LOST)] == settled(*calls).calls
 
 
 # Objections.
@@ -260,6 +291,17 @@ def test_what_stands_alone_after_a_loss(deltas: list[Delta], sign: str) -> None:
 def test_labels_that_came_before_a_loss(deltas: list[Delta], lost: list[bool]) -> None:
     """Law: after a loss, a label that came before it shows nothing of a call."""
     assert lost == [sign == LOST for sign in signs(*deltas, *ENDS, tools=["f", "g", "fg"])]
+
+
+def test_what_was_lost_is_said_in_words() -> None:
+    """The drop of a call that stands not alone after a loss tells that its labels may be those of others."""
+    (drop,) = [
+        event
+        for event in settled(HOLE, at(None, A, None, "f"), *ENDS).events
+        if isinstance(event, ToolCallDropped)
+    ]
+
+    assert ("text was lost, and its labels may be those of other calls",) == drop.facts
 
 
 def test_a_name_in_pieces_behind_a_loss() -> None:

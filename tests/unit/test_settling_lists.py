@@ -53,6 +53,16 @@ def test_the_kind_of_a_call_that_only_the_message_has(kind: Any, ends: type) -> 
     ]
 
 
+@pytest.mark.parametrize(("kind", "texts"), [("function", [B, A]), ("custom", [B, A, '{"a": 1}'])])
+def test_spellings_of_calls_that_a_message_lists(kind: Any, texts: list[str]) -> None:
+    """Two calls of a message under one id are the same if their arguments are; free texts are if they are equal."""
+    told = [CallWhole(0, None, None, "e", "g", text, HYDRATION, kind) for text in (A, '{"a": 1}')]
+
+    assert texts == [
+        call.text for call in settled(at(None, B, "c", "f"), restates(B, "c"), *told, *ENDS).calls
+    ]
+
+
 def test_labels_again_before_a_message() -> None:
     """A call that users saw stays theirs, also if no reading is sure of it and it has no text."""
     told = restates("{'a':1}", "e"), restates(A, None)

@@ -13,6 +13,7 @@ from wholecall.deltas import (
     DONE,
     HYDRATION,
     OBJECT,
+    CallCancelled,
     CallClosed,
     CallRefused,
     CallSeen,
@@ -124,6 +125,32 @@ def test_calls_beyond_the_limit_outrank_what_is_lost() -> None:
     two = [Labelled(0, 0, "c", "f", A), Labelled(0, 1, "d", "f", A)]
 
     assert "too_many_calls" == fates(*two, HOLE, LENGTH, END, limits=Limits(max_calls=1))[-1]
+
+
+def test_a_drop_beyond_a_limit_tells_the_limit() -> None:
+    """The drop that represents the calls beyond the limit counts them; that of a call which is too long tells the size."""
+    three = [Labelled(0, n, f"c{n}", "f", A) for n in range(3)]
+    *_, beyond = all_of(*three, CALLS, END, limits=Limits(max_calls=1))
+    (long,) = all_of(CallSeen(0, 0, "i", "c" * 10, "f"), END, limits=LONG)
+
+    assert ["2 calls beyond the limit of 1", "an id of 10 characters"] == [beyond.detail, long.detail]
+
+
+def test_a_drop_tells_each_fact_once() -> None:
+    """The facts of a drop are those that its detail does not tell already."""
+    (long,) = all_of(CallSeen(0, 0, "i", "c" * 10, "f"), HOLE, END, limits=LONG)
+
+    assert ("an id of 10 characters", ("a part of the stream was lost while it was open",)) == (
+        long.detail,
+        long.facts,
+    )
+
+
+def test_a_call_that_the_provider_took_back() -> None:
+    """The drop of a call that was taken back tells who did it, though the rest of the answer goes on."""
+    (drop,) = all_of(seen(), piece(A), CallCancelled("c"), CALLS, END)
+
+    assert ("aborted", "the provider took the call back") == (drop.reason, drop.detail)
 
 
 def test_an_unreadable_call_needs_no_name() -> None:

@@ -250,7 +250,8 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
 def _said(record: Record, one: Meant) -> Said:
     """Return what a call says in its text in force."""
     text = one.whole.text if one.whole is not None and one.whole.text else one.text
-    is_custom = any(record.pieces[at].custom for at in one.pieces)
+    is_listed_custom = one.whole is not None and one.whole.kind == "custom"
+    is_custom = is_listed_custom or any(record.pieces[at].custom for at in one.pieces)
     return Said(_id(record, one), one.name, text, text if is_custom else UNSET)
 
 
