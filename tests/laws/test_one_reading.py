@@ -386,3 +386,56 @@ def test_an_item_that_calls_itself_incomplete_is_a_drop(
     assert int(status == "completed") == sum(
         isinstance(event, (ToolCall, CustomToolCall)) for event in events
     )
+
+
+# Text that comes before the start of its item.
+
+LABELS: dict[str, tuple[str, ...]] = {
+    "both": ("output_index", "item_id"),
+    "index": ("output_index",),
+    "item": ("item_id",),
+}
+
+
+def _about(n: int, kind: str, labels: str, **members: Any) -> JSON:
+    known = {"output_index": n, "item_id": f"fc_{n}"}
+    return {"type": f"response.{kind}", **{label: known[label] for label in LABELS[labels]}, **members}
+
+
+def _item(n: int, name: str, text: str) -> JSON:
+    return {"type": "function_call", "id": f"fc_{n}", "call_id": f"call_{n}", "name": name, "arguments": text}
+
+
+@together("labels", LABELS)
+@together("first", [("go", ""), ("go", "{}"), ("to", ""), ("to", '{"x":1}'), ("go", '{"x":')])
+@together("ends", [("texts",), ("items",), ("texts", "items"), ()], ids="-".join)
+@together("is_listed", [True, False])
+def test_text_before_its_start_runs_no_other_call(
+    labels: str, first: tuple[str, str], ends: tuple[str, ...], is_listed: bool
+) -> None:
+    """Law 109: text under labels of which a call begins later is that call's, and never runs the one that was open."""
+    items = [_item(0, first[0], first[1] or "{}"), _item(1, "go", '{"y":2}')]
+    frames: list[JSON] = [{"type": "response.created", "response": {"id": "r", "output": []}}]
+    frames += [
+        {"type": "response.output_item.added", "output_index": 0, "item": {**items[0], "arguments": ""}}
+    ]
+    frames += [_about(0, "function_call_arguments.delta", labels, delta=first[1])] if first[1] else []
+    frames += [_about(1, "function_call_arguments.delta", labels, delta='{"y":2}')]
+    frames += [
+        {"type": "response.output_item.added", "output_index": 1, "item": {**items[1], "arguments": ""}}
+    ]
+    for n, item in enumerate(items):
+        if "texts" in ends:
+            frames.append(_about(n, "function_call_arguments.done", labels, arguments=item["arguments"]))
+        if "items" in ends:
+            frames.append({"type": "response.output_item.done", "output_index": n, "item": item})
+    listed = items if is_listed else []
+    frames += [
+        {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": listed}}
+    ]
+    sent = [
+        (item["name"], json.loads(item["arguments"])) for item in items if not item["arguments"].endswith(":")
+    ]
+    came = _came("responses", frames, ToolCall)
+
+    assert [] == [call for call in came if came.count(call) > sent.count(call)]

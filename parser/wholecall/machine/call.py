@@ -50,7 +50,6 @@ class Call(CallText):
         block: its slots are numbers of the wire, not of its dialect.
         opened: the wire did not end it yet; `beside`: another call was open at the same time.
         orphan: not a call of the wire, but a container for text without an owner (see `claims`).
-        elsewhere: the index of text that was bound to it by order.
         round: how often its message had been restarted when it was announced.
         step: how many further steps of its message had begun.
         original: the earlier call that this one seems to repeat; None if it repeats none.
@@ -86,7 +85,6 @@ class Call(CallText):
     opened: bool
     beside: bool
     orphan: bool
-    elsewhere: Index | None
     round: int
     step: int
     original: Call | None
@@ -100,7 +98,7 @@ class Call(CallText):
         self.turn, self.choice, self.slotted = turn, choice, slotted
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
-        self.original = self.fast_alias = self.elsewhere = None
+        self.original = self.fast_alias = None
         self.own = self.withheld = self.tentative = self.bare = False
         self.block = self.opened = self.beside = self.orphan = False
         self.source, self.edits = None, ()

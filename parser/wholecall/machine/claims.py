@@ -63,10 +63,25 @@ def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> Non
         call.block = True
     if call.slot == delta.index and (delta.alias is None or delta.alias in call.aliases):
         return
+    if choice.slots.by_order:
+        _claim_text(choice, call, delta)
     if delta.index is not None:
         claim_slot(choice, call, delta.index)
     if delta.alias is not None:
         choice.claim_alias(call, delta.alias)
+
+
+def _claim_text(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:
+    """Note that text which was bound to an open call by order is this one's: its start came after it.
+
+    content_block_delta  index 1   bound to the only open call
+    content_block_start  index 1   another call
+    """
+    for label in (delta.index, delta.alias):
+        taker = choice.slots.by_order.pop(label, call) if label is not None else call
+        if taker is not call and taker.opened:
+            taker.note("lost_text", detail="text came under the labels of a call that began later")
+            call.note("lost_text", detail="its text came before it did, and was bound to another call")
 
 
 def claim_slot(choice: Choice, call: Call, index: Index) -> None:
@@ -98,6 +113,7 @@ def begin_again(choice: Choice) -> None:
     choice.slots.record, choice.slots.may_reread = None, False
     choice.slots.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
     choice.slots.at.clear()
+    choice.slots.by_order.clear()
     for call in choice.slots.opened:
         if call.opened or call.lacks_text:
             call.note("lost_text", detail="the message started again while it was open")

@@ -80,7 +80,7 @@ def ended_by(choice: Choice, delta: deltas.CallClosed) -> Call | None:
     """Return the call that the wire ends; None if that is not an open call, or may be several."""
     if delta.alias in choice.labels.by_id or delta.index in choice.slots.at:
         call = named_by(choice, delta)
-        if call is not None and _is_next(call.elsewhere, delta.index):
+        if call is not None and _is_next(choice, call, delta.index):
             call.note("lost_text", detail="it ended under the index of text that has no start")
         return call
     sole = _sole(choice, delta.index)
@@ -200,9 +200,13 @@ def _by_order(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[Cal
     if isinstance(delta, deltas.CallWhole):
         found = [call for call in found if call.is_restated_by(delta.text)]  # otherwise see `accounts`
     only = _one_of(found)
-    if only is not None and delta.index is not None:
-        only.flag("bound_by_order")
-        only.elsewhere = delta.index
+    if only is not None:
+        if delta.index is not None:
+            only.flag("bound_by_order")
+        if len(choice.slots.by_order) < choice.options.max_labels:
+            choice.slots.by_order.update(
+                (label, only) for label in (delta.index, delta.alias) if label is not None
+            )
     return found
 
 
@@ -215,12 +219,12 @@ def _sole(choice: Choice, index: deltas.Index | None) -> Call | None:
     return None if sole is None or (sole.beside and index is not None) else sole
 
 
-def _is_next(elsewhere: deltas.Index | None, index: deltas.Index | None) -> bool:
+def _is_next(choice: Choice, call: Call, index: deltas.Index | None) -> bool:
     """Return whether the next block ends under the index of text that was bound by order.
 
     A block that ends under its own index has right labels, so that text was that of a block whose start was lost.
     """
-    return type(index) is int and elsewhere == index + 1
+    return type(index) is int and choice.slots.by_order.get(index + 1) is call
 
 
 def _unlabelled(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[Call]:

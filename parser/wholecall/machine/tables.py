@@ -58,6 +58,7 @@ class SlotTable:
         fresh: the same, for those that opened since text without an owner last came.
         unowned: the calls that such text may belong to.
         orphans: the calls that collect text without an owner, by its index.
+        by_order: the calls to which text was bound by order, by the labels of the text, which no call had.
         held: the call that the wire closed, whose verdict waits for later events.
         unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
         round: how often the message was restarted.
@@ -71,6 +72,7 @@ class SlotTable:
     fresh: list[Call]
     unowned: set[Call]
     orphans: dict[Union[Index, None], Call]
+    by_order: dict[Union[Index, None], Call]
     held: Call | None
     unrepeated: list[Call]
     n_open: int
@@ -81,7 +83,7 @@ class SlotTable:
     __slots__ = tuple(__annotations__)
 
     def __init__(self) -> None:
-        self.at, self.fast, self.orphans = {}, {}, {}
+        self.at, self.fast, self.orphans, self.by_order = {}, {}, {}, {}
         self.opened, self.fresh, self.unrepeated, self.unowned = [], [], [], set()
         self.held = self.record = None
         self.may_reread = True
@@ -101,6 +103,7 @@ class SlotTable:
             *self.unrepeated,
             *orphans,
             *self.fast.values(),
+            *self.by_order.values(),
             self.held,
         ]
 
