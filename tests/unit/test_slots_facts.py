@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.assembled import told
 from tests.support.blocks import ENDS, bound
-from tests.support.bound import A, B
+from tests.support.bound import A, B, Got
 from tests.support.slotted import begun, closed, finished, piece
 from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCallDropped
@@ -56,8 +56,13 @@ def test_a_drop_says_which_labels_are_doubtful() -> None:
 
 
 def test_a_key_under_two_names() -> None:
-    """Where the dialect distinguishes calls by a key, a second name there makes the call doubtful; the same one does not."""
-    keyed = [CallSeen(0, "0/c", None, "c", "f"), piece("0/c", A)]
+    """Where the dialect distinguishes calls by a key, a second name there makes the call doubtful, and is no piece of the
+    first; the same one says nothing new.
+    """
+    nameless, first = CallSeen(0, "0/c", None, "c", None), CallSeen(0, "0/c", None, "c", "f")
+    second, text = CallSeen(0, "0/c", None, "c", "g"), piece("0/c", A)
 
-    assert ["dropped: ambiguous"] == [got.sign for got in bound(*keyed, CallSeen(0, "0/c", None, "c", "g"))]
-    assert [("f", "")] == [got[1::2] for got in bound(*keyed, CallSeen(0, "0/c", None, "c", "f"))]
+    assert [Got("c", "f", A, "dropped: ambiguous")] == bound(first, second, text)
+    assert [Got("c", "f", A)] == bound(first, first, text) == bound(nameless, first, text)
+    pieces = CallSeen(0, 0, None, "c", "f"), CallSeen(0, 0, None, "c", "g")
+    assert [Got("c", "fg", A, "name_joined")] == bound(*pieces, piece(0, A))

@@ -30,6 +30,7 @@ def item(*deltas: Delta) -> int | str | None:
         ("its id", [C, D, finished(A, None, "d")], 1),
         ("its id, another place", [C, D, finished(A, 0, "d")], 1),
         ("its alias", [*ITEMS, finished(A, 7, None, "f", "j")], 1),
+        ("its id and its alias, another place", [*ITEMS, finished(A, 0, "d", "f", "j")], 1),
         ("its alias, another place", [*ITEMS, finished(A, 0, None, "f", "j")], 1),
         ("its id, another's alias", [*ITEMS, finished(A, 7, "c", "f", "j")], None),
         ("its id, another's alias, in its place", [*ITEMS, finished(A, 1, "c", "f", "j")], 1),
