@@ -68,6 +68,8 @@ def test_an_item_is_found_by_its_labels(name: str, deltas: list[Delta], expected
         ("no name", [C, begun(1, "d", "g"), finished(A, 1, "x", None)], 1),
         ("of two open calls the one of the name", [C, begun(0, "d", "g"), finished(A, 0, "x")], 0),
         ("two open calls of the name", [C, begun(0, "d", "f"), finished(A, 0, "x")], None),
+        ("no id, another name", [C, finished(A, 0, None, "g")], None),
+        ("no id, a block that has ended", [C, piece(0, A), closed(0), finished(A, 0)], None),
         ("a block that has ended", [C, piece(0, A), closed(0), finished(A, 0, "x")], None),
         ("a number whose call has ended", [seen(0, "c", "f"), piece(0, A), closed(0), finished(A, 0, "x")], 0),
         ("a number whose call is open", [seen(0, "c", "f"), seen(1, "d", "f"), finished(A, 0, "x")], 0),
