@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support.blocks import ENDS, begun, closed, piece
+from tests.support.blocks import ENDS, begun, closed, piece, whole
 from tests.support.bound import A, B, assembled
-from wholecall.deltas import Delta
+from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, StepBegan
 
 E = '{"e":3}'
 C, D = begun(0, "c", "f"), begun(1, "d", "g")
@@ -32,3 +32,12 @@ def test_each_piece_of_a_text_is_read_again() -> None:
     low = [begun(1, "c", "f"), begun(2, "d", "g"), piece(0, A), closed()]
 
     assert [("c", A), ("d", B)] == came(*low, piece(1, B[:3]), piece(1, B[3:5]), piece(1, B[5:]), closed(1))
+
+
+def test_blocks_between_which_something_else_came_are_not_read_again() -> None:
+    """A whole text, an item, or another step of the message is no piece of a block: what it means is not known from others."""
+    item = CallWhole(0, 2, None, "e", "f", E, ITEM_DONE, closes=True)
+
+    assert [] == came(*UNKNOWN, whole(A, DONE, 7))
+    assert [("e", E)] == came(*UNKNOWN, item)
+    assert [] == came(*UNKNOWN, StepBegan(0)) == came(*UNKNOWN[:3], StepBegan(0), *UNKNOWN[3:])

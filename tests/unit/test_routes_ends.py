@@ -8,7 +8,18 @@ import pytest
 
 from tests.support.assembled import CALLS, END, HOLE, A, B, told
 from wholecall.calls.output.call_events import ServerToolCall, ToolCall, ToolCallDropped
-from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, SaidAgain, Slot, TurnEnded
+from wholecall.deltas import (
+    HYDRATION,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Labelled,
+    SaidAgain,
+    Slot,
+    TurnEnded,
+)
 from wholecall.policy import Policy
 
 STOP, LENGTH = Finish(0, "stop", "end_turn"), Finish(0, "length", "max_tokens")
@@ -197,3 +208,12 @@ def test_a_reason_ends_no_call_that_begins_after_it(call: Any) -> None:
     assert ["exact", "unterminated"] == fates(*call(0, A), reason, *call(1, '{"b"'))
     assert ["exact", "exact"] == fates(*call(0, A), *call(1, B), reason)
     assert ["exact", "exact"] == fates(*call(0, A), reason, *call(1, B), TurnEnded(of_transport=True))
+
+
+def test_a_final_message_after_a_reason_tells_its_calls_whole() -> None:
+    """A call that only the final message holds is as sure as those before its reason, also where the stream stops there."""
+    reason = Finish(0, "tool_calls", None, ends=True)
+    told_whole = CallWhole(0, None, None, "d", "g", B, HYDRATION)
+
+    assert ["exact", "exact"] == fates(*block(0, A), reason, told_whole)
+    assert ["unterminated"] == fates(told_whole)
