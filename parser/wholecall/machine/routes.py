@@ -164,7 +164,7 @@ def _call_whole(choice: Choice, delta: deltas.CallWhole) -> None:
     unowned = unowned and (call.block or delta.id is None)  # else no call began that it could be
     # A place alone restores nothing, and neither does the text that servers send when they lost the real one.
     call.note_again(missing)
-    if unowned and not missing and not slots.is_all_owned(choice, delta.text):
+    if unowned and not slots.is_all_owned(choice, delta.text):
         call.note("orphan_text", detail="it came without text, and other text has no owner")
     if delta.closes:
         _close(choice, call, truncated=False)
