@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.support.blocks import ENDS, begun, closed, piece, whole
 from tests.support.bound import A, B, assembled
+from tests.support.slotted import RESTART
 from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, StepBegan
 
 E = '{"e":3}'
@@ -35,9 +36,10 @@ def test_each_piece_of_a_text_is_read_again() -> None:
 
 
 def test_blocks_between_which_something_else_came_are_not_read_again() -> None:
-    """A whole text, an item, or another step of the message is no piece of a block: what it means is not known from others."""
+    """A whole text, an item, another step or a new beginning of the message is no piece of a block, and no habit explains it."""
     item = CallWhole(0, 2, None, "e", "f", E, ITEM_DONE, closes=True)
 
     assert [] == came(*UNKNOWN, whole(A, DONE, 7))
     assert [("e", E)] == came(*UNKNOWN, item)
     assert [] == came(*UNKNOWN, StepBegan(0)) == came(*UNKNOWN[:3], StepBegan(0), *UNKNOWN[3:])
+    assert [] == came(C, D, piece(90, A), RESTART, *UNKNOWN)
