@@ -1,4 +1,4 @@
-"""What speaks against a dropped call, in words: facts that whole texts, lists and texts without a name leave."""
+"""Facts against dropped calls, in words: those of whole texts, of final lists, and of texts without a name."""
 
 from __future__ import annotations
 
