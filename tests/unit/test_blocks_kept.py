@@ -64,7 +64,7 @@ def test_nothing_is_kept_while_labels_are_as_documented(told: list[Delta]) -> No
         ([closed(90)], f"{HEADS}, E90"),
         ([closed(None)], f"{HEADS}, E-"),
         ([C], f"{HEADS}, S0 c f"),
-        ([begun(None, "e", "h")], f"{HEADS}, S- e h"),
+        ([begun(None, "e", "h"), closed(None)], f"{HEADS}, S- e h, E-"),
         ([begun(1, "e", "h")], f"{HEADS}, S1 e h"),
         ([preset(A, 1, "e", "h")], f"{HEADS}, S1 e h {A} whole"),
         ([ODD, piece(0, A), closed(1), closed(90), D], f"{HEADS}, T90 {B}, T0 {A}, E1, E90, S1 d g"),

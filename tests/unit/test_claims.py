@@ -91,6 +91,13 @@ def test_text_of_a_closed_call_is_not_taken_from_its_number() -> None:
     )
 
 
+def test_text_at_the_number_of_two_open_items_is_nobodys() -> None:
+    """Where a second item begins at a number, text there without the id of an item is no longer the first one's."""
+    items = [begun(0, "c", "f", "i"), text_at(0, '{"a"'), begun(0, "d", "g", "j"), text_at(0, ":1}")]
+
+    assert [Got("c", "f", '{"a"', LOST), Got("d", "g", "", LOST), orphan(":1}")] == cut(*items)
+
+
 def test_the_earlier_of_two_calls_at_a_number_can_be_the_open_one() -> None:
     """Where the later call at a number was closed, text there is that of the earlier one, which is open."""
     first, second = begun(0, "c", "f", "i"), begun(0, "d", "g", "j")
@@ -131,6 +138,16 @@ def test_a_message_that_begins_again_cuts_its_open_calls() -> None:
         assert [Got("c", "f", "", LOST)] == cut(C, *[RESTART] * n_times)
         assert [Got("c", "f", A, LOST)] == cut(C, text_at(0, A), *[RESTART] * n_times)
     assert [Got("c", "f", A)] == cut(C, text_at(0, A), closed(0), RESTART)
+
+
+def test_a_closed_call_that_may_lack_text_lacks_it_for_good() -> None:
+    """Text without an owner that the next message tells of another call may have been a closed call's, nonetheless."""
+    two, text = [C, begun(1, "d", "g")], finished(A, 0, "c")
+
+    assert [Got("c", "f", A, UNENDED), Got("d", "g", "", LOST)] == cut(
+        *two, text_at(7, A), closed(1), RESTART, text
+    )
+    assert Got("d", "g", "") in cut(*two, closed(1), RESTART, text)
 
 
 def test_a_message_that_begins_again_assigns_its_numbers_again() -> None:

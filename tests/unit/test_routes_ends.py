@@ -6,9 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.support.assembled import CALLS, END, A, B, told
+from tests.support.assembled import CALLS, END, HOLE, A, B, told
 from wholecall.calls.output.call_events import ServerToolCall, ToolCall, ToolCallDropped
-from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, SaidAgain, Slot, TurnEnded
+from wholecall.deltas import (
+    HYDRATION,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Labelled,
+    SaidAgain,
+    Slot,
+    TurnEnded,
+)
 from wholecall.policy import Policy
 
 STOP, LENGTH = Finish(0, "stop", "end_turn"), Finish(0, "length", "max_tokens")
@@ -79,6 +90,19 @@ def test_labels_that_look_right_are_doubted_where_a_text_is_not_whole() -> None:
 
     assert ["c1"] == ids(*chat(0), *whole, CALLS, close=False)
     assert [] == ids(*half, *whole, CALLS, close=False)
+
+
+def test_a_block_that_lacks_text_waits_for_the_end_of_its_turn() -> None:
+    """Where blocks will be read again, only the end of the turn shows which of them lack text: the reason ends the others."""
+    texts_over = CallClosed(0, 0, None, final=False, waits=True)
+    first = [*block(0, A), texts_over]
+    astray = [*block(1), *block(2), Slot(0, 91, None, A), CallClosed(0, 1, None), Slot(0, 92, None, B)]
+    astray.append(CallClosed(0, 2, None))
+
+    assert [] == fates(*astray, CALLS, close=False)
+    assert ["exact", "exact"] == fates(*astray, CALLS, END)
+    assert ["c0"] == ids(*first, *astray, CALLS, close=False)
+    assert ["incomplete_input"] == fates(*block(0), HOLE, Slot(0, 0, None, A), CALLS, close=False)
 
 
 def test_a_reason_that_drops_shows_all_that_it_drops() -> None:
@@ -184,3 +208,12 @@ def test_a_reason_ends_no_call_that_begins_after_it(call: Any) -> None:
     assert ["exact", "unterminated"] == fates(*call(0, A), reason, *call(1, '{"b"'))
     assert ["exact", "exact"] == fates(*call(0, A), *call(1, B), reason)
     assert ["exact", "exact"] == fates(*call(0, A), reason, *call(1, B), TurnEnded(of_transport=True))
+
+
+def test_a_final_message_after_a_reason_tells_its_calls_whole() -> None:
+    """A call that only the final message holds is as sure as those before its reason, also where the stream stops there."""
+    reason = Finish(0, "tool_calls", None, ends=True)
+    told_whole = CallWhole(0, None, None, "d", "g", B, HYDRATION)
+
+    assert ["exact", "exact"] == fates(*block(0, A), reason, told_whole)
+    assert ["unterminated"] == fates(told_whole)

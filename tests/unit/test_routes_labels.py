@@ -47,6 +47,33 @@ def test_what_is_to_be_sent_back_may_come_with_any_fragment() -> None:
     assert {"signature": "s", "index": 1} == call.extra
 
 
+ALONE = {"signature": "s"}
+
+
+@pytest.mark.parametrize(
+    "fragments",
+    [[Labelled(0, 0, "c", "f", A)], [Labelled(0, 0, "c", "f", A[:4]), Labelled(0, None, None, None, A[4:])]],
+)
+@pytest.mark.parametrize("index", [0, None])
+def test_what_is_to_be_sent_back_may_come_alone(fragments: list[Delta], index: int | None) -> None:
+    """Fields without labels and text are those of the call of their index, else of the last one, however odd labels are."""
+    (call,) = calls(*fragments, Labelled(0, index, None, None, extra=ALONE))
+
+    assert (A, ALONE) == (call.raw_arguments, call.extra)
+
+
+@pytest.mark.parametrize("index", [0, 1, None])
+def test_what_is_to_be_sent_back_with_no_call(index: int | None) -> None:
+    """Fields that come before any call, or at another index, are no call's."""
+    alone = Labelled(0, index, None, None, extra=ALONE)
+
+    assert [] == calls(alone)
+    assert [None] == [
+        call.extra
+        for call in calls(alone, Labelled(0, 2, "c", "f", A), Labelled(0, 7, None, None, extra=ALONE))
+    ]
+
+
 # Bytes that were replaced.
 
 SPOILT = '{"a":"\ufffd"}'

@@ -19,6 +19,7 @@ from wholecall.deltas import (
     Noted,
     ReasoningFragment,
     StepBegan,
+    StepTakenBack,
     TextBegan,
     TextFragment,
     TextRefused,
@@ -86,7 +87,7 @@ def answered(*deltas: Delta) -> tuple[str, str]:
 
 def test_the_last_message_is_the_answer() -> None:
     """Where another message or step begins, the earlier text is not part of the answer."""
-    for further in (MessageBegan(0), StepBegan(0)):
+    for further in (MessageBegan(0), StepBegan(0), StepTakenBack(0)):
         assert ("value", A) == answered(TextFragment(0, "Let me see."), further, TextFragment(0, A))
     assert ("unparseable", f"Well: {A[1:]}") == answered(TextFragment(0, "Well: "), TextFragment(0, A[1:]))
 

@@ -29,8 +29,8 @@ _Begun = Union[deltas.CallSeen, deltas.CallWhole]
 _MOST: Final = 4096  # pieces of a record
 
 
-def keep_start(choice: Choice, delta: _Begun, call: Call, *, opens: bool) -> None:
-    """Keep a call's start, whose labels are odd, or come after odd ones; `opens`: the call begins with it."""
+def keep_start(choice: Choice, delta: _Begun, call: Call, *, opens: bool = False) -> None:
+    """Keep a call's start, whose labels are odd, or come after odd ones; `opens`: the call, and perhaps the record, begins with it."""
     is_block = delta.begins and _has_labels(delta)
     if choice.slots.record is None and not is_block:
         return

@@ -69,7 +69,7 @@ def _labelled(choice: Choice, delta: deltas.Labelled) -> None:
 def _take_bare(choice: Choice, index: deltas.Index | None, extra: dict[str, Any]) -> None:
     """Keep the fields of a fragment that has nothing else: they belong to the call of its index, else to the last."""
     call = labels.bare_owner(choice, index)
-    if call is None or call is choice.overflow:
+    if call is None:
         return
     choice.budget.take_extra(call, extra)
     if choice.labels.record is not None:
@@ -116,8 +116,8 @@ def _announced(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) 
         _release_held(choice)
         call = slots.open_new(choice, delta)
         if call is not choice.overflow:
-            if choice.slots.record is not None or delta.index is None:
-                blocks.keep_start(choice, delta, call, opens=True)
+            if choice.slots.record is not None:
+                blocks.keep_start(choice, delta, call)
             return call
     else:
         known = slots.announced(choice, delta)
@@ -164,7 +164,7 @@ def _call_whole(choice: Choice, delta: deltas.CallWhole) -> None:
     unowned = unowned and (call.block or delta.id is None)  # else no call began that it could be
     # A place alone restores nothing, and neither does the text that servers send when they lost the real one.
     call.note_again(missing)
-    if unowned and not missing and not slots.is_all_owned(choice, delta.text):
+    if unowned and not slots.is_all_owned(choice, delta.text):
         call.note("orphan_text", detail="it came without text, and other text has no owner")
     if delta.closes:
         _close(choice, call, truncated=False)

@@ -115,7 +115,7 @@ def is_new(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
 
 def is_under_another_name(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
     """Return whether the id was that of two calls, in a dialect in which it is the slot: there names come whole."""
-    return type(delta.index) is str and not (call.block or call.name is None or _agree(call.name, delta.name))
+    return type(delta.index) is str and not _agree(call.name, delta.name)
 
 
 def _is_of_another(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
@@ -268,9 +268,7 @@ def _labelled(choice: Choice, id: str | None, alias: str | None, index: deltas.I
 
 
 def _is_only_one(choice: Choice, call: Call, delta: deltas.CallWhole) -> bool:
-    """Return whether no other call has a label of a finished item, and nothing was lost."""
-    if None in choice.slots.at or call.lost_text:
-        return False
+    """Return whether no other call has a label of a finished item."""
     by_id, calls = choice.labels.by_id, [call]
     return all(label is None or by_id.get(label) == calls for label in (delta.id, delta.alias))
 
