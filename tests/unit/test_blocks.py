@@ -99,7 +99,7 @@ def test_two_habits_are_believed_at_most() -> None:
 
 def test_all_calls_of_the_meaning_are_sure_or_none() -> None:
     """Where one text may be either of two calls', the other calls are not read again, either."""
-    told = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), closed(2)]
+    told: list[Delta] = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), closed(2)]
 
     assert [("c", "")] == came(C, closed(0), *told, *CALLS)
 
@@ -114,7 +114,7 @@ def test_blocks_from_which_nothing_is_lost_stay_as_shown() -> None:
 
 def test_labels_alone_are_read_again() -> None:
     """With a label of replaced bytes, or a call that was dropped, blocks stay as they were shown."""
-    blocks = [C, closed(0), begun(1, "d", "g"), begun(2, "e", "h")]
+    blocks: list[Delta] = [C, closed(0), begun(1, "d", "g"), begun(2, "e", "h")]
     blocks += [piece(90, B), closed(1), piece(91, A), closed(2)]
 
     def texts(*tools: str) -> list[str]:

@@ -15,7 +15,6 @@ from tests.support.slotted import begun, closed, piece
 from tests.support.together import together
 from wholecall import Limits, ToolCall, ToolCallDropped, ToolCallParser
 from wholecall.calls.output.call_events import CustomToolCall
-from wholecall.calls.output.events import EXECUTABLE
 from wholecall.deltas import DONE, CallAnswered, CallWhole, CallWritten, Delta, TurnOpened
 from wholecall.machine import sameness
 from wholecall.machine.call import Call
@@ -185,7 +184,7 @@ def turn(number: int, *calls: OfTurn, response: str | None = "r", final: bool = 
 def new(*turns: list[Delta], limits: Limits = Limits()) -> list[tuple[str, str]]:  # noqa: B008 (frozen)
     """Return name and text of the calls that come out in the last of some turns, or the reason of a drop."""
     events = told(*(one for of in turns for one in of), limits=limits)
-    ends = [event for event in events if isinstance(event, (*EXECUTABLE, ToolCallDropped))]
+    ends = [event for event in events if isinstance(event, (ToolCall, ToolCallDropped))]
     return [
         (event.reason if isinstance(event, ToolCallDropped) else event.name, event.raw_arguments)
         for event in ends
@@ -237,7 +236,7 @@ def test_a_start_alone_is_known_by_its_id(
 
 def test_a_start_that_lost_text_is_told() -> None:
     """Where text of a known id was lost, nobody knows whether the same call came again."""
-    lost = [TurnOpened("1", "r"), begun(0, "c", "f"), HOLE, CALLS, END]
+    lost: list[Delta] = [TurnOpened("1", "r"), begun(0, "c", "f"), HOLE, CALLS, END]
 
     assert [("incomplete_input", "")] == new(turn(0, ("c", "f", A)), lost)
 
@@ -288,7 +287,7 @@ def test_only_repetitions_stand_for_known_calls() -> None:
 
 def test_alternative_answers_are_not_compared() -> None:
     """The same call in a choice of another number is a call of an alternative answer."""
-    first = [TurnOpened("0", "r"), at(0, A, "c", "f"), END]
+    first: list[Delta] = [TurnOpened("0", "r"), at(0, A, "c", "f"), END]
 
     assert [] == new(first, [TurnOpened("1", "r"), at(0, A, "c", "f"), END])
     assert [("f", A)] == new(first, [TurnOpened("1", "r"), replace(at(0, A, "c", "f"), choice=1), END])
@@ -296,8 +295,8 @@ def test_alternative_answers_are_not_compared() -> None:
 
 def test_calls_that_were_written_are_not_compared() -> None:
     """A call that the model wrote as text is neither repeated by a call of the wire nor a repetition of one."""
-    written = [TurnOpened("0", "r"), CallWritten(0, "f", "c", A, "<x>"), END]
-    again = [TurnOpened("1", "r"), CallWritten(0, "f", "c", A, "<x>"), END]
+    written: list[Delta] = [TurnOpened("0", "r"), CallWritten(0, "f", "c", A, "<x>"), END]
+    again: list[Delta] = [TurnOpened("1", "r"), CallWritten(0, "f", "c", A, "<x>"), END]
 
     assert [("f", A)] == new(written, turn(1, ("c", "f", A)))
     assert [("f", A)] == new(turn(0, ("c", "f", A)), again)
@@ -305,7 +304,7 @@ def test_calls_that_were_written_are_not_compared() -> None:
 
 def test_what_the_server_executed_is_known() -> None:
     """A call that was executed elsewhere is no call for the client when it comes again."""
-    server = [
+    server: list[Delta] = [
         TurnOpened("0", "r"), begun(0, "c", "f", kind="server"), piece(0, A), closed(0), END
     ]  # fmt: skip
 
@@ -319,7 +318,7 @@ def test_a_call_that_was_dropped_is_not_known() -> None:
 
 def test_what_came_before_the_first_later_turn_counts_once() -> None:
     """Free texts are compared as they are, and a call of the first turn is remembered once."""
-    free = [
+    free: list[list[Delta]] = [
         [TurnOpened(n, "r"), begun(0, "c", "f", kind="custom"), piece(0, text), closed(0), END]
         for n, text in (("0", A), ("1", A), ("2", '{"a": 1}'))
     ]
