@@ -402,3 +402,37 @@ def test_a_list_chooses_among_opened_calls() -> None:
 def test_chunks_of_one_id_may_be_of_one_call(told: list[Told], calls: list[Got], costs: float) -> None:
     """A chunk with the id of the call before continues it, even where that was whole: a second text leaves it unsure."""
     assert (calls, costs) == (sure(*told, chunked=True), cost(*told, chunked=True))
+
+
+OPENED = start("f", "c"), start("f", "d")
+
+
+@together(
+    ("told", "calls", "costs"),
+    [
+        ([*OPENED, text('{"x":'), text("{}}"), text("{}"), end("c"), end("d")], [], 1),
+        ([start("g", "c"), start("f", "d"), text(A, "x"), end("d")], [("g", "", "c"), ("f", A, "d")], 3),
+        ([*OPENED, text(""), text("{}"), text(""), text('{"x":'), text("{}}")], [], 2),
+        ([start("f", "c"), start("f", "c"), *[text(A, "c")] * 4, end("c"), end("c")], [("f", A, "c")], 2),
+        (
+            [start("f"), start("g"), start("g"), end(), text(""), text(A), text("{}")],
+            [("g", "{}", None)],
+            4.5,
+        ),
+    ],
+)
+def test_only_texts_show_where_calls_go_on(told: list[Told], calls: list[Got], costs: float) -> None:
+    """A text goes to the next call once the one before is whole: in pieces, headed by an empty one, or repeated."""
+    assert (calls, costs) == (sure(*told), cost(*told))
+
+
+@together(
+    ("told", "texts"),
+    [
+        ([start("f"), text(A), start("f"), text(B), start("f"), text(""), start("f"), text(A)], [A, B, A]),
+        ([start("f"), start("f"), start("g"), text(""), start("g"), text(B)], ["", "", "", B]),
+    ],
+)
+def test_chunks_without_ids_are_told_apart_by_texts(told: list[Told], texts: list[str]) -> None:
+    """A chunk begins a call where the text before it is whole, or where none came."""
+    assert (texts, 2) == ([what for _, what, _ in sure(*told, chunked=True)], cost(*told, chunked=True))
