@@ -58,6 +58,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
     "rereading": ["rereading", "blocks"],
+    "sameness": ["sameness", "holding"],
     "two_forms": ["two_forms", "verdicts_written"],
 }
 _HERE = Path(__file__).parent

@@ -99,27 +99,29 @@ def test_two_habits_are_believed_at_most() -> None:
 
 def test_all_calls_of_the_meaning_are_sure_or_none() -> None:
     """Where one text may be either of two calls', the other calls are not read again, either."""
-    told = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), closed(2)]
+    told: list[Delta] = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), closed(2)]
 
-    assert [("c", A)] == came(C, piece(None, A), closed(0), *told, *CALLS)
+    assert [("c", "")] == came(C, closed(0), *told, *CALLS)
 
 
 def test_blocks_from_which_nothing_is_lost_stay_as_shown() -> None:
-    """A text that order alone gave to its only open call needs no second reading."""
-    got, _ = assembled(C, piece(None, A), closed(0), D, piece(None, B), closed(1), *CALLS)
+    """Texts that order alone gave to their only open calls need no second reading, whether ends came or none."""
+    ended, _ = assembled(C, piece(None, A), closed(0), D, piece(None, B), closed(1), *CALLS)
+    left, _ = assembled(C, piece(None, A), D, piece(None, B), TurnEnded(None))
 
-    assert [Got("c", "f", A), Got("d", "g", B)] == got
+    assert [Got("c", "f", A), Got("d", "g", B)] == ended == left
 
 
 def test_labels_alone_are_read_again() -> None:
     """With a label of replaced bytes, or a call that was dropped, blocks stay as they were shown."""
-    first = [C, piece(0, A), CallClosed(0, 0, None, final=True)]
-    others = [begun(1, "d", "g"), begun(2, "e", "h"), piece(90, B), closed(1), piece(91, A), closed(2)]
-    got, _ = assembled(*first, *others, *CALLS, tools=["g", "h"])
+    blocks: list[Delta] = [C, closed(0), begun(1, "d", "g"), begun(2, "e", "h")]
+    blocks += [piece(90, B), closed(1), piece(91, A), closed(2)]
+
+    def texts(*tools: str) -> list[str]:
+        return [call.text for call in assembled(*blocks, *CALLS, tools=tools)[0] if call.name]
 
     assert [] == came(begun(0, "\ufffd", "f"), *UNKNOWN[1:], *CALLS)
-    assert [("d", B), ("e", A)] == came(*others, *CALLS)
-    assert [("c", A), ("d", ""), ("e", "")] == [(call.id, call.text) for call in got if call.name]
+    assert [["", B, A], ["", "", ""]] == [texts("f", "g", "h"), texts("g", "h")]
 
 
 def test_an_emitted_call_is_a_fact() -> None:

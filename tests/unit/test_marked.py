@@ -73,6 +73,7 @@ F, G = ("f", A, None), ("g", B, None)
             2.5,  # both twice, by one server
         ),
         ([start("f"), start("g"), start("f"), text(A), end(), start("g"), text(B), end()], 2),  # heads first
+        ([start("f"), text(A), start("g"), text(B), end()], 3),  # only the last one ended
     ],
 )
 def test_habits_of_starts_and_ends(told: list[Told], costs: float | None) -> None:
@@ -116,8 +117,14 @@ def test_what_the_wire_lists_was_meant() -> None:
     """Of all readings the one that matches the wire's list is chosen; where none does, the list changes nothing."""
     told = [start("f"), start("g"), text(A), text(B), end(), end()]
 
+    def is_listed(*calls: tuple[str, str]) -> bool:
+        return solve_marked(record(told), parse_arguments, listed=calls).is_listed
+
     assert [] == sure(*told)
     assert [F, G] == sure(*told, listed=[("f", A), ("g", B)])
+    assert [True, False, False] == [
+        is_listed(*calls) for calls in ([("f", A), ("g", B)], [("f", A), ("g", A)], [])
+    ]
     assert [("f", B, None), ("g", A, None)] == sure(*told, listed=[("f", B), ("g", A)])
     assert [] == sure(*told, listed=[("f", A), ("g", A)])
 
@@ -207,6 +214,8 @@ def test_empty_pieces_open_all_texts_or_none() -> None:
         call("f", "c", text(A, "x"), end("y")) + call("g", "d", text(B, "z"), end("w")),
         call("f", "c", text(A, "x"), end("d")) + call("g", "d", text(B, "y"), end("c")),  # of the other end
         call("f", "c", text(A, "c"), end("x")) + call("g", "d", text(B, "d"), end("y")),
+        call("f", "c", text(A, "d"), end("c")) + call("g", "d", text(B, "c"), end("d")),  # of the other call
+        call("f", "c", text(A), end("c")) + call("g", "d", text(B, "y"), end("d")),  # some without
         call("f", "c", end("c"), text(A, "c"), end("c")) + call("g", "d", text(B, "d"), end("d")),
         call("f", "c", text(A, "c"), end("c"), end("c"), end("c")) + call("g", "d", text(B, "d"), end("d")),
     ],
@@ -248,3 +257,182 @@ def test_a_list_that_is_told_twice_may_be_one() -> None:
 def test_the_text_shows_where_a_call_ends(told: list[Told], calls: list[Got]) -> None:
     """Without labels and ends the next call begins where a text is whole, and a start counts as the text after it."""
     assert calls == sure(*told)
+
+
+@together(
+    ("told", "calls", "costs"),
+    [
+        ([start("f"), start("g")], [("f", "", None), ("g", "", None)], 2),
+        ([start("f"), start("g"), end(), end()], [("f", "", None), ("g", "", None)], 1),
+        (call("f", "c", end("x")) + call("g", "d", end("x")), [("f", "", "c"), ("g", "", "d")], 3),
+        (call("f", "c", end("x")) + call("g", "d", end("y")), [("f", "", "c"), ("g", "", "d")], 1),
+    ],
+)
+def test_calls_without_texts(told: list[Told], calls: list[Got], costs: float) -> None:
+    """Starts alone are calls in a row; their ends have labels as those of other calls."""
+    assert (calls, costs) == (sure(*told), cost(*told))
+
+
+def test_calls_in_turns_are_told_by_their_labels() -> None:
+    """Pieces of calls that take turns go to the calls of their ids, which stand in the order of their starts."""
+    told = [start("f", "c"), start("g", "d"), text(B[:3], "d"), text(A, "c"), text(B[3:], "d")]
+
+    assert ([("f", A, "c"), ("g", B, "d")], 0) == (
+        sure(*told, end("d"), end("c")),
+        cost(*told, end("d"), end("c")),
+    )
+
+
+def test_a_call_may_end_under_two_labels() -> None:
+    """A run's call that ends under its id, and under the id of its text as well, has ended twice."""
+    told = call("f", "c", text(A, "x"), end("c"), end("x")) + call("g", "d", text(B, "y"), end("d"), end("y"))
+
+    assert ([("f", A, "c"), ("g", B, "d")], 2) == (sure(*told), cost(*told))
+
+
+@together(
+    ("told", "costs"),
+    [
+        ([start("f"), start("g"), end("x"), text(B[:3], "y"), text(B[3:], "y"), end("y")], 2),
+        ([start("f", "c"), start("g", "d"), end(), text(B[:3]), text(B[3:]), end()], 1),  # an end for each
+        ([start("f", "c"), start("g", "d"), end(), end(), text(B[:3]), text(B[3:]), end(), end()], 2),  # two
+        ([start("f", "c"), start("g", "d"), text(A), text(B), end(), end()], 3),  # at last, without labels
+        ([start("f", "c"), start("g", "d"), text("", "x"), end("x"), end("x"), text(B, "y"), end("y"), end("y")], 3),
+        ([start("f", "c"), start("g", "d"), text(A, "x"), end("c"), end("d")], 1),  # all ends at last
+        ([start("f", "c"), start("g", "d"), text(A), text(B)], 2),  # none
+    ],
+)  # fmt: skip
+def test_opened_calls_end_in_one_way(told: list[Told], costs: float) -> None:
+    """After the starts of all calls, ends or texts show where each goes on; opened or crossed, nobody knows."""
+    assert ([], costs) == (sure(*told), cost(*told))
+
+
+def test_few_ways_are_tried() -> None:
+    """Texts that can be those of too many of the opened calls are not dealt out to them."""
+
+    def cheapest(n: int) -> float:
+        starts = [start("f", f"c{at}") for at in range(n)]
+        return cost(*starts, *(text(A, f"x{at}") for at in range(3)), *(end(f"c{at}") for at in range(n)))
+
+    assert [1, 4] == [cheapest(6), cheapest(7)]
+
+
+@together(
+    ("told", "calls"),
+    [
+        ([text(A), start("f"), end(), start("g"), text(B), end()], []),  # begins with a text
+        ([start("f"), text('{"a":'), end(), start("g"), text(B), end()], []),  # the first one is cut
+        ([start("g"), text(B), end(), start("f"), text('{"a":'), end()], [G, ("f", '{"a":', None)]),
+    ],
+)
+def test_pieces_that_are_not_whole(told: list[Told], calls: list[Got]) -> None:
+    """A text before all starts has no reading, and after a text that is cut no call in the row is sure."""
+    assert calls == sure(*told)
+
+
+def test_the_dearest_readings_that_are_believed() -> None:
+    """Five habits are believed: an id of two calls, odd labels, and the calls started more often than once."""
+    told = [start("f", "c"), start("g", "c"), text("{}", "x"), text("", "y"), start("g", "c"), text(B, "y")]
+
+    assert ([("f", "{}", "c"), ("g", B, "c")], 5) == (sure(*told), cost(*told))
+
+
+def test_a_start_after_a_start_is_another_call() -> None:
+    """Chunks with equal labels are of two calls where no text came between them."""
+    told = [start("f"), start("f"), text(A)]
+
+    assert ([("f", "", None), F], 1) == (sure(*told, chunked=True), cost(*told, chunked=True))
+
+
+def test_one_call_has_one_id() -> None:
+    """A call that is started under two ids is as odd as three habits."""
+    told = [start("f", "c"), text('{"a":'), start("f", "x"), text("1}"), end()]
+
+    assert ([("f", A, "c")], 5) == (sure(*told), cost(*told))
+
+
+def test_opened_calls_whose_texts_come_with_starts() -> None:
+    """Where starts and all ends agree in ids, each start between two pieces continues the call of the text before it."""
+    heads, ends = (start("f", "c"), start("g", "d")), (end("c"), end("d"))
+    pieces = (
+        text('{"a":', "x"),
+        start("f", "c"),
+        text("1}", "x"),
+        text("{", "y"),
+        start("g", "d"),
+        text("}", "y"),
+    )
+    blank = text("", "x"), start("f", "c"), text(A, "x"), text("", "y"), start("g", "d"), text("", "y")
+
+    assert ([("f", A, "c"), ("g", "{}", "d")], 2) == (
+        sure(*heads, *pieces, *ends),
+        cost(*heads, *pieces, *ends),
+    )
+    assert ([("f", A, "c"), ("g", "", "d")], 2) == (sure(*heads, *blank, *ends), cost(*heads, *blank, *ends))
+
+
+def test_a_list_chooses_among_opened_calls() -> None:
+    """Where all ends follow, a call without text may be any of those that were opened: the list tells which."""
+    told = [start("f", "c"), start("g", "d"), start("h", "e"), text(A, "x"), text(B, "y")]
+    ends = end("c"), end("d"), end("e")
+    listed: list[tuple[str | None, str]] = [("f", A), ("g", B), ("h", "")]
+
+    assert [] == sure(*told, *ends)
+    assert [("f", A, "c"), ("g", B, "d"), ("h", "", "e")] == sure(*told, *ends, listed=listed)
+
+
+@together(
+    ("told", "calls", "costs"),
+    [
+        ([start("f", "c"), text(A), start("f", "c"), text(B), start("g", "d"), text("{}")], [], 3),
+        ([start("f", "c"), text(A), start("f", "c"), text("{"), start("g", "d"), text("{}")], [], 2.5),
+        ([start("g", "d"), text("{}"), start("f", "c"), text(A), start("f", "c"), text(B)], [("g", "{}", "d")], 3),
+        (
+            [start("f", "c"), text(A), start("f", "c"), start("g", "d"), text("{}")],
+            [("f", A, "c"), ("g", "{}", "d")],
+            3,
+        ),
+        (
+            [start("f", "c"), text(A), start("f", "c"), text(""), start("g", "d"), text("{}")],
+            [("f", A, "c"), ("g", "{}", "d")],
+            1.5,
+        ),
+    ],
+)  # fmt: skip
+def test_chunks_of_one_id_may_be_of_one_call(told: list[Told], calls: list[Got], costs: float) -> None:
+    """A chunk with the id of the call before continues it, even where that was whole: a second text leaves it unsure."""
+    assert (calls, costs) == (sure(*told, chunked=True), cost(*told, chunked=True))
+
+
+OPENED = start("f", "c"), start("f", "d")
+
+
+@together(
+    ("told", "calls", "costs"),
+    [
+        ([*OPENED, text('{"x":'), text("{}}"), text("{}"), end("c"), end("d")], [], 1),
+        ([start("g", "c"), start("f", "d"), text(A, "x"), end("d")], [("g", "", "c"), ("f", A, "d")], 3),
+        ([*OPENED, text(""), text("{}"), text(""), text('{"x":'), text("{}}")], [], 2),
+        ([start("f", "c"), start("f", "c"), *[text(A, "c")] * 4, end("c"), end("c")], [("f", A, "c")], 2),
+        (
+            [start("f"), start("g"), start("g"), end(), text(""), text(A), text("{}")],
+            [("g", "{}", None)],
+            4.5,
+        ),
+    ],
+)
+def test_only_texts_show_where_calls_go_on(told: list[Told], calls: list[Got], costs: float) -> None:
+    """A text goes to the next call once the one before is whole: in pieces, headed by an empty one, or repeated."""
+    assert (calls, costs) == (sure(*told), cost(*told))
+
+
+@together(
+    ("told", "texts"),
+    [
+        ([start("f"), text(A), start("f"), text(B), start("f"), text(""), start("f"), text(A)], [A, B, A]),
+        ([start("f"), start("f"), start("g"), text(""), start("g"), text(B)], ["", "", "", B]),
+    ],
+)
+def test_chunks_without_ids_are_told_apart_by_texts(told: list[Told], texts: list[str]) -> None:
+    """A chunk begins a call where the text before it is whole, or where none came."""
+    assert (texts, 2) == ([what for _, what, _ in sure(*told, chunked=True)], cost(*told, chunked=True))

@@ -67,6 +67,7 @@ F, G = ("f", A, "c"), ("g", B, "d")
         ([C, text(0, A), D, text(1, B)], 1),  # never ended
         ([C, end(0), text(0, A), D, end(1), text(1, B)], 1.5),  # ended early
         ([C, C, text(0, A), end(0), D, D, text(1, B), end(1)], 1),  # started twice
+        ([C, D, text(1, B[:3]), text(0, A), text(1, B[3:]), end(1), end(0)], 0),  # the second one first
     ],
 )
 def test_habits_of_labels(pieces: list[Piece], costs: float) -> None:
@@ -103,6 +104,7 @@ def test_habits_of_starts(pieces: list[Piece], costs: float) -> None:
 
 
 GIVEN = [start(0, "c", "f", A), start(1, "d", "g", B)]
+IN_PIECES = [text(0, A[:3]), text(0, A[3:])]
 
 
 @together(
@@ -114,6 +116,10 @@ GIVEN = [start(0, "c", "f", A), start(1, "d", "g", B)]
         ([GIVEN[0], end(0), D, text(1, B), end(1)], [F, G], 0),  # each once
         ([GIVEN[0], text(0, A), end(0), D, text(1, B), end(1)], [F, G], 1),  # the first was repeated
         ([GIVEN[0], text(0, B), end(0), GIVEN[1], text(1, A), end(1)], [], 3.5),
+        ([GIVEN[0], *IN_PIECES, end(0), GIVEN[1], end(1)], [F, G], 1),
+        ([GIVEN[0], *IN_PIECES, end(0), GIVEN[1], text(1, A), end(1)], [], 3.5),  # another text
+        ([GIVEN[0], *IN_PIECES, end(0), GIVEN[1], text(1, A[:3]), text(1, A[3:]), end(1)], [], 3.5),
+        ([GIVEN[0], *IN_PIECES, end(0), D, text(1, B), end(1)], [], 3),  # only one given
     ],
 )
 def test_texts_that_are_given_at_the_start(
@@ -131,6 +137,12 @@ def test_texts_that_are_given_at_the_start(
         ([C, text(0, A), end(90), D, text(1, B), end(91)], 3),  # of ends alone
         ([C, text(None, A), end(0), D, text(1, B), end(None)], 3),  # some without
         ([C, text(0, A), end(0), D, text(0, B), end(90)], 3),
+        ([C, text(90, A), end(0), D, text(90, B), end(1)], 3),  # of both texts
+        ([C, text(None, A), end(0), D, text(91, B), end(1)], 3),
+        (
+            [C, text(90, A), end(90), end(0), D, text(91, B), end(91), end(1)],
+            4,
+        ),  # own ends beside strange ones
         (
             [C, start(5, "c", "f"), text(0, A), end(0), D, text(1, B), end(1)],
             2,
@@ -141,6 +153,50 @@ def test_texts_that_are_given_at_the_start(
 def test_labels_that_are_odder(pieces: list[Piece], costs: float) -> None:
     """Labels that fit no habit of blocks are as odd as three habits."""
     assert ([F, G], costs) == (sure(*pieces), solved(*pieces).cost)
+
+
+def test_calls_that_start_at_one_index() -> None:
+    """Where calls take turns, their ends have the indices of their texts, and the order of these is that of the starts."""
+    starts = start(0, "c", "f"), start(0, "d", "g")
+    pieces = *starts, text(90, A[:3]), text(91, B), text(90, A[3:]), end(91), end(90)
+
+    assert ([F, G], 2) == (sure(*pieces), solved(*pieces).cost)
+
+
+def test_calls_in_turns_beside_one_without_text() -> None:
+    """An index that only an end has may be that of any of three calls: each way costs one habit, and none is sure."""
+    pieces = C, D, start(2, "e", "h"), text(90, A[:3]), text(91, B), text(90, A[3:])
+
+    assert ([], 1) == (
+        sure(*pieces, end(91), end(90), end(92)),
+        solved(*pieces, end(91), end(90), end(92)).cost,
+    )
+
+
+def test_ends_before_others_are_not_those_of_all_calls() -> None:
+    """The ends of a call that came in several blocks do not end the call before it as well."""
+    again = start(0, "d", "g")
+    pieces = (
+        start(0, "c", "f"),
+        again,
+        end(0),
+        again,
+        text(0, ""),
+        end(0),
+        again,
+        text(0, "{}"),
+        end(0),
+        end(0),
+    )
+
+    assert ([], 6) == (sure(*pieces), solved(*pieces).cost)
+
+
+def test_only_some_calls_come_in_several_blocks() -> None:
+    """A call without text has one block where others have one for each piece."""
+    pieces = C, end(0), *block(1, "c", A), start(2, "d", "g"), end(2)
+
+    assert ([F, ("g", "", "d")], 1) == (sure(*pieces), solved(*pieces).cost)
 
 
 @together(

@@ -187,7 +187,7 @@ def test_chunks_and_lists_show_that_calls_have_no_arguments() -> None:
 
 
 def test_a_list_decides_between_orders() -> None:
-    """Of two orders that gave different calls the one with the calls of the list is meant, and each is told once."""
+    """Of two orders that gave different calls the one with the calls of the list is meant, and no text is left."""
     crossed = (*HEADS, IN_A_ROW[1], IN_A_ROW[3])
 
     for one, other in ((A, B), (B, A)):
@@ -196,6 +196,7 @@ def test_a_list_decides_between_orders() -> None:
         assert [("f", one, 0), ("g", other, 1)] == [
             (call.name, call.raw_arguments, call.index) for call in told
         ]
+        assert [one, other] == [call.text for call in got(*SHOWN, Reread(0, crossed, both))]
 
 
 def test_a_list_decides_between_habits() -> None:
@@ -283,14 +284,20 @@ def test_a_turn_that_was_cut_for_length_emits_none_of_them() -> None:
 def test_calls_of_one_slot_are_shown_in_their_order() -> None:
     """Each start of a slot is that of its next call, whatever texts came there in between."""
     shown: list[Delta] = [
-        CallSeen(0, 0, None, id, name, extra={"sign": name}, begins=True) for id, name in ("cf", "dg")
+        CallSeen(0, 0, None, id, name, extra={"sign": name}, begins=True) for id, name in ("cf", "dg", "eh")
     ]
-    first, second = Marked("T", 0, None, None, A), Marked("T", 0, None, None, B)
-    pieces = (start(0, "c", "f"), first, END, start(0, "d", "g"), second, END)
-    told = [event for event in events(*shown, Reread(0, pieces)) if isinstance(event, ToolCall)]
+    calls = zip("cde", "fgh", (A, B, "{}"), strict=True)
+    pieces = [
+        piece
+        for id, name, what in calls
+        for piece in (start(0, id, name), Marked("T", 0, None, None, what), END)
+    ]
+    told = [event for event in events(*shown, Reread(0, (*pieces,))) if isinstance(event, ToolCall)]
 
-    assert [(0, "c", A), (1, "d", B)] == [(call.index, call.id, call.raw_arguments) for call in told]
-    assert [{"sign": "f"}, {"sign": "g"}] == [call.extra for call in told]
+    assert [(0, "c", A), (1, "d", B), (2, "e", "{}")] == [
+        (call.index, call.id, call.raw_arguments) for call in told
+    ]
+    assert [{"sign": name} for name in "fgh"] == [call.extra for call in told]
 
 
 def test_bytes_that_were_replaced_are_not_read_again() -> None:

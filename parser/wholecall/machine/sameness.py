@@ -51,6 +51,9 @@ _MOST_ANSWERS = 4096  # results that are remembered for calls that have not come
 _LONGEST_ANSWERS = 1 << 20  # characters of argument text that came with these
 
 
+Label = tuple["str | None", "str | None"]
+
+
 class Place(NamedTuple):
     """The place of a call: its turn, its choice, and the wire's id of the answer."""
 
@@ -58,11 +61,9 @@ class Place(NamedTuple):
     choice: int
     response: str | None
 
-    def label(self, id: str | None) -> tuple[str, bool] | None:
-        """Return the label of the call beyond its turn: its id, else the response's; None if it has neither."""
-        if id is not None:
-            return id, False
-        return None if self.response is None else (self.response, True)
+    def label(self, id: str | None) -> Label:
+        """Return the label of the call beyond its turn: its id, or else the response's."""
+        return (id, None) if id is not None else (None, self.response)
 
 
 class Said:
@@ -113,7 +114,8 @@ class Said:
         return self._value
 
     def _read(self) -> dict[str, Any] | None:
-        text, call = self.text or "{}", self._call
+        text, call = self.text, self._call
+        assert text is not None  # else its value is known
         if call is None:
             return parse_arguments(text).arguments
         if call.reading is None or call.reading[0] != text:
@@ -128,7 +130,7 @@ class Said:
         """Return whether both have the same value, whatever their names."""
         if self.text is not None and self.text == other.text:
             return True
-        return self.value is not None and other.value is not None and same_value(self.value, other.value)
+        return self.value is not None and same_value(self.value, other.value)
 
 
 def text_of(call: Call) -> str:
@@ -139,17 +141,12 @@ def text_of(call: Call) -> str:
 def is_shared(calls: Sequence[Said]) -> bool:
     """Return whether different calls have the id of these calls, so that it identifies nothing; heads have only names."""
     filled = [call for call in calls if not call.is_head]
-    return len({call.name for call in calls}) > 1 or any(not filled[0].is_equal(one) for one in filled[1:])
+    return len({call.name for call in calls}) > 1 or any(not filled[0].is_equal(one) for one in filled)
 
 
 class _Telling(NamedTuple):
-    turn: int
-    choice: int
-    response: str | None
+    place: Place
     said: Said
-
-    def __repr__(self) -> str:
-        return f"<_Telling in turn {self.turn}>"
 
 
 class Told:
@@ -164,20 +161,18 @@ class Told:
     DERIVED: ClassVar = frozenset(__slots__)  # from the calls of the turns, and the answers in `Turns`
 
     def __init__(self) -> None:
-        self._by_label: dict[tuple[str, bool], list[_Telling]] = {}
+        self._by_label: dict[Label, list[_Telling]] = {}
         self._size = 0  # characters of argument text in `answers`
         self.answers: dict[str, CallAnswered] = {}
         self.compares = False
 
     def note(self, place: Place, call: Call, event: Event) -> None:
         """Remember an emitted call; dropped calls and calls written as text are ignored."""
-        label = place.label(call.id)
-        if label is None or call.source is not None or not isinstance(event, _CALLS):
+        if call.source is not None or not isinstance(event, _CALLS):
             return
-        tellings = self._by_label.setdefault(label, [])
-        tellings.append(_Telling(*place, Said.emitted(event)))
-        if len(tellings) > _MOST:
-            del tellings[0]
+        tellings = self._by_label.setdefault(place.label(call.id), [])
+        tellings.append(_Telling(place, Said.emitted(event)))
+        del tellings[:-_MOST]
 
     def note_all(self, place: Place, calls: Iterable[Call], events: Iterable[Any]) -> None:
         """Remember the calls of a choice by the events that ended them.
@@ -187,7 +182,7 @@ class Told:
         """
         by_number = {call.number: call for call in calls}
         for event in events:
-            call = by_number.get(getattr(event, "index", -2))
+            call = by_number.get(event.index)
             if call is None:
                 raise ValueError("an event is of no call")
             self.note(place, call, event)
@@ -195,12 +190,9 @@ class Told:
     def forget(self, place: Place, calls: Iterable[Call]) -> None:
         """Forget the calls of a choice, whose turn is forgotten."""
         for label in {place.label(call.id) for call in calls}:
-            if label is None or label not in self._by_label:
-                continue
-            tellings = self._by_label[label]
-            tellings[:] = [one for one in tellings if (one.turn, one.choice) != place[:2]]
-            if not tellings:
-                del self._by_label[label]
+            kept = [one for one in self._by_label.pop(label, ()) if one.place != place]
+            if kept:
+                self._by_label[label] = kept
 
     def restore(self, answers: dict[str, CallAnswered]) -> None:
         """Share the answers that a snapshot held."""
@@ -232,9 +224,9 @@ class Told:
 
     def knows(self, place: Place, id: str | None) -> bool:
         """Return whether a call that opens under this id, or none, may have been emitted in a turn of the response."""
-        if place.response is None or not self.compares:
-            return False
-        return any(one.response == place.response for one in self._elsewhere(place, id))
+        return place.response is not None and any(
+            one.place.response == place.response for one in self._elsewhere(place, id)
+        )
 
     def holds(self, place: Place, call: Call, name: str, calls: Sequence[Call]) -> bool:
         """Return whether a withheld call is the same as an emitted call; `calls` are those of its choice."""
@@ -255,19 +247,19 @@ class Told:
         beside = [Said.emitted(one) for one in here if isinstance(one, _CALLS)]
         if beside and not is_shared([said, *beside]):
             return True
-        if self.compares and call.empty:  # silence under a known id shows the end of that call once more
+        if call.empty:  # silence under a known id shows the end of that call once more
             return any(one.said.name == said.name for one in self._elsewhere(place, call.id))
-        return self.compares and self._times(place, call, said) > 0
+        return self._times(place, call, said) > 0
 
     def _times(self, place: Place, call: Call, said: Said) -> int:
         return sum(one.said.is_same(said) for one in self._elsewhere(place, call.id))
 
     def _elsewhere(self, place: Place, id: str | None) -> Iterator[_Telling]:
         """Yield the calls emitted under the label in other turns of the same answer, in a choice of the same number."""
-        label = place.label(id)
-        for one in self._by_label.get(label, ()) if label is not None else ():
-            is_other = None not in (one.response, place.response) and one.response != place.response
-            if one.turn != place.turn and one.choice == place.choice and not is_other:
+        for one in self._by_label.get(place.label(id), ()):
+            there = one.place
+            is_answer = None in (there.response, place.response) or there.response == place.response
+            if there.turn != place.turn and there.choice == place.choice and is_answer:
                 yield one
 
 
@@ -288,29 +280,32 @@ def repeats(calls: Sequence[Said]) -> dict[int, int]:
             by_id.setdefault(call.id, []).append(n)
     found: dict[int, int] = {}
     for numbers in by_id.values():
-        if 1 < len(numbers) <= _MOST:
+        if len(numbers) <= _MOST:
             found.update(_repeats_of(calls, numbers))
     return found
 
 
 def _repeats_of(calls: Sequence[Said], numbers: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the repetitions among the calls of one id, each with the call that it repeats."""
-    groups: list[list[int]] = []  # of equal calls
-    heads = [n for n in numbers if calls[n].is_head]
+    if not is_shared([calls[n] for n in numbers]):
+        groups = [sorted(numbers, key=lambda n: calls[n].is_head)]
+    elif any(calls[n].is_head for n in numbers):
+        return
+    else:
+        groups = _equal(calls, numbers)
+    n_times = gcd(*map(len, groups))
+    for group in groups:
+        for n in group[len(group) // n_times :]:
+            yield n, group[0]
+
+
+def _equal(calls: Sequence[Said], numbers: list[int]) -> list[list[int]]:
+    """Return the groups of calls that are the same."""
+    groups: list[list[int]] = []
     for n in numbers:
-        if calls[n].is_head:
-            continue
         known = next((group for group in groups if calls[group[0]].is_same(calls[n])), None)
         if known is None:
             groups.append([n])
         else:
             known.append(n)
-    if heads and is_shared([calls[n] for n in numbers]):
-        groups += [[n] for n in heads]
-    elif heads:
-        groups = [[*(groups[0] if groups else ()), *heads]]
-    n_times = gcd(*map(len, groups))
-    for first, *others in groups:
-        kept = (1 + len(others)) // n_times
-        for n in others[kept - 1 :]:
-            yield n, first
+    return groups

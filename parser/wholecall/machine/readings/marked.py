@@ -63,7 +63,7 @@ ENDS: Patterns = {
 TOGETHER = {
     ("twice", "twice"): -0.5
 }  # starts and ends, by a server that reports each call once more when it runs
-IDS: Costs = {"own": 0, "none": 1, "one": 1}  # of starts (8, 64)
+IDS: Costs = {"own": 0, "one": 1}  # of starts; one for all, or none (8, 64)
 LABELS: Costs = {"own": 0, "none": 1, "strange": 1}  # of texts and ends (7, 10)
 BLOCK_STARTS: Patterns = {
     **STARTS,
@@ -142,14 +142,14 @@ def solve_marked(
     """
     values = Values(read)
     readings = _readings(record, values)
-    half, odd = divmod(len(record.pieces), 2)
+    half = len(record.pieces) // 2
     once = record.part(0, half)
-    if not odd and once == record.part(half, 2 * half):
+    if once == record.part(half, len(record.pieces)):
         readings += [r._replace(cost=r.cost + NEAR) for r in _readings(once, values)]
     readings = [one for one in readings if one.cost <= MOST]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
-    return agreed(same or readings, values)._replace(is_listed=bool(meant and same))
+    return agreed(same or readings, values)._replace(is_listed=bool(same))
 
 
 def _readings(record: MarkedRecord, values: Values) -> list[Reading]:
@@ -178,7 +178,7 @@ def _assignments(record: MarkedRecord) -> Iterator[Assignment]:
         keyed += strangers
     yield from (numbers for numbers in keyed if numbers is not None)
     n_ends = len(record.marks) - len(record.marks.rstrip(END))
-    tails = {0, n_ends if _follow_all(record, n_ends) else 0}
+    tails = {0, n_ends * _follow_all(record, n_ends)}
     for heads, n_after in product(_heads(record.marks) if form.has_heads else {0}, tails):
         body = record.part(heads, len(record.marks) - n_after)
         for numbers in chain.from_iterable(_assigned(body, rule, heads) for rule in RULES):
@@ -197,8 +197,8 @@ def _follow_all(record: MarkedRecord, n_ends: int) -> bool:
 def _heads(marks: str) -> set[int]:
     """Return how many calls may have been opened before the first call continued; 0 for calls in a row."""
     first = len(marks) - len(marks.lstrip(START))
-    half, odd = divmod(marks.count(START), 2)
-    return {0} | {n for n in (first, 0 if odd else half) if 2 <= n <= first}
+    half = marks.count(START) / 2
+    return {0, *(n for n in range(2, first + 1) if n in (first, half))}
 
 
 def _by_label(record: MarkedRecord, label: Callable[[Piece], Any]) -> Assignment | None:
@@ -225,7 +225,7 @@ def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
     labels = dict.fromkeys(label(piece) for piece in pieces if piece.mark == START)
     starts = {known: number for number, known in enumerate(labels)}
     n = len(starts)
-    if len(texts) > n or (others and len(texts) + len(others) != n):
+    if others and len(texts) + len(others) != n:
         return []
     if comb(n, len(texts)) > MOST_ASSIGNMENTS:
         return None
@@ -247,38 +247,24 @@ def _by_strangers(record: MarkedRecord) -> list[Assignment] | None:
 
 def _assigned(body: MarkedRecord, rule: Rule, heads: int) -> Iterator[Assignment]:
     """Assign the sections that a rule makes: in a row, or to the calls that were opened, in order and crossed."""
-    if not body.pieces:
-        yield []
+    if not body.pieces:  # nothing follows the starts, as in a row
         return
     cut = list(accumulate(rule(body)))
     numbers = [n - cut[0] for n in cut]
     n = numbers[-1] + 1
     if not heads:
         yield numbers
-    elif n <= heads and comb(heads, n) <= MOST_ASSIGNMENTS:
+    elif comb(heads, n) <= MOST_ASSIGNMENTS:
         for owners in combinations(range(heads), n):
             yield [owners[number] for number in numbers]
             yield [owners[n - 1 - number] for number in numbers]
 
 
+# Rules. The first piece begins a call anyway.
+
+
 def _at_starts(body: MarkedRecord) -> Iterable[bool]:
     return (mark == START for mark in body.marks)
-
-
-def _at_bare_texts(body: MarkedRecord) -> Iterable[bool]:
-    return (
-        mark == TEXT and before != START for before, mark in zip(" " + body.marks, body.marks, strict=False)
-    )
-
-
-def _after_ends(body: MarkedRecord) -> Iterable[bool]:
-    return (mark == END for mark in " " + body.marks[:-1])
-
-
-def _after_pairs_of_ends(body: MarkedRecord) -> Iterable[bool]:
-    n = accumulate(mark == END for mark in body.marks)
-    ends = (mark == END and n % 2 == 0 for mark, n in zip(body.marks, n, strict=True))
-    return (False, *ends)[:-1]
 
 
 def _at_other_ids(body: MarkedRecord) -> Iterator[bool]:
@@ -290,28 +276,41 @@ def _at_other_ids(body: MarkedRecord) -> Iterator[bool]:
         last = here
 
 
+def _at_bare_texts(body: MarkedRecord) -> Iterable[bool]:
+    marks = body.marks
+    return (mark == TEXT and marks[at - 1] != START for at, mark in enumerate(marks))
+
+
+def _after_ends(body: MarkedRecord) -> Iterable[bool]:
+    return (body.marks[at - 1] == END for at in range(len(body.marks)))
+
+
+def _after_pairs_of_ends(body: MarkedRecord) -> Iterable[bool]:
+    marks = body.marks
+    n_ends = [*accumulate(mark == END for mark in marks)]
+    return (marks[at - 1] == END and n_ends[at - 1] % 2 == 0 for at in range(len(marks)))
+
+
 def _by_text(way: Way) -> Rule:
     """Return the rule by which only the text shows that it is whole; a start counts as the text after it."""
 
     def opens(body: MarkedRecord) -> Iterator[bool]:
         marks = body.marks
         texts = Columns([piece for piece in body.pieces if piece.mark == TEXT])
-        n, n_texts = 0, marks.count(TEXT)
-        after = -1  # the text that begins the next call
+        n_texts = marks.count(TEXT)
+        n = after = 0  # the next text; the text that begins the next call
         last = None
         for at, piece in enumerate(body.pieces):
-            mark = piece.mark
-            after_start = marks[at - 1 : at] == START
-            begins = at == 0
-            if mark == TEXT:
-                begins = begins or (not after_start and n == after)
-            elif mark == START:
+            begins, after_start = False, marks[at - 1] == START
+            if piece.mark == TEXT:
+                begins = not after_start and n == after
+            elif piece.mark == START:
                 label, last = last, (piece.id, piece.name)
                 goes_on = marks[at + 1 : at + 2] == TEXT and n != after
-                begins = begins or not (after_start or goes_on) or label not in (None, last)
-            if begins:
-                after = way(texts, n, n_texts) if n < n_texts else -1
-            n += mark == TEXT
+                begins = not (after_start or goes_on) or label not in (None, last)
+            if n < n_texts and (begins or at == 0):
+                after = way(texts, n, n_texts)
+            n += piece.mark == TEXT
             yield begins
 
     return opens
@@ -332,7 +331,7 @@ RULES: tuple[Rule, ...] = (
 
 def _reading(record: MarkedRecord, numbers: Assignment, values: Values) -> Reading | None:
     """Return the meaning of the pieces if they are assigned in this way; None if that is not credible."""
-    assigned: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
+    assigned: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
     for at, number in enumerate(numbers):
         assigned[number].append(at)
     calls = [
@@ -375,12 +374,12 @@ class _Call(NamedTuple):
 def _texts_of_pieces(calls: list[_Call]) -> tuple[list[list[Piece]], float]:
     """Return the texts of the calls, and the cost if all of them that have pieces were given whole before."""
     texts = [[*(piece for piece in call.all(START) if piece.text), *call.all(TEXT)] for call in calls]
-    further = [(own[0].text, "".join(piece.text for piece in own[1:])) for own in texts if len(own) > 1]
-    if not any(own[0].whole for own in texts if len(own) > 1):
-        return texts, 0
-    if any(given != text for given, text in further) or not all(own[0].whole for own in texts if own):
-        return texts, 0
-    return [own[1:] or own for own in texts], GIVEN_TWICE
+    filled = [own for own in texts if own]
+    further = [own for own in filled if len(own) > 1]
+    is_again = all(own[0].text == "".join(piece.text for piece in own[1:]) for own in further)
+    if further and is_again and all(own[0].whole for own in filled):
+        return [own[1:] or own for own in texts], GIVEN_TWICE
+    return texts, 0
 
 
 def _cost_of_marks(calls: list[_Call], form: Form) -> float:
@@ -412,8 +411,6 @@ def _cost_of_starts(calls: list[_Call], label: Callable[[Piece], Any]) -> float:
     """Return the cost of a label of starts: one for each call, none, the same for all, or one for each start."""
     labels = [{label(piece) for piece in call.all(START)} for call in calls]
     known = set().union(*labels)
-    if known == {None}:
-        return IDS["none"]
     is_own = None not in known and sum(map(len, labels)) == len(known)
     if is_own and (label is _index_of or len(known) == len(calls)):
         return IDS["own"]
