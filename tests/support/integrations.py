@@ -231,7 +231,7 @@ def _smolagents(agent: Any, _tool: Any, _shown: list[str]) -> None:
 
 
 async def _llama_index(agent: Any, _tool: Any, shown: list[str]) -> None:
-    handler = agent.run(_ASK)
+    handler = agent.run(user_msg=_ASK)
     async for event in handler.stream_events():
         if type(event).__name__ == "AgentStream":
             shown += [json.dumps(call.tool_kwargs) for call in event.tool_calls]

@@ -1,6 +1,6 @@
 """openai-agents with whole calls: a model that asks again for a withheld call, and a provider of such models."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Agents of pydantic-ai with whole calls: a capability that asks the model to send a withheld call again."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
