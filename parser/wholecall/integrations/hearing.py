@@ -102,7 +102,8 @@ class Hearing:
         return _Listening(self)
 
     @contextmanager
-    def _sending(self) -> Generator[None]:
+    def sending(self) -> Generator[None]:
+        """Hear the requests that are sent within the block, whose exceptions pass."""
         before = _OPEN.get()
         _OPEN.set(self)
         try:
@@ -134,11 +135,11 @@ class Hearing:
                 raise
 
     def _next(self, steps: Iterator[object]) -> object:
-        with self._sending():
+        with self.sending():
             return next(steps, _END)
 
     async def _anext(self, steps: AsyncIterator[object]) -> object:
-        with self._sending():
+        with self.sending():
             return await anext(steps, _END)
 
     @property

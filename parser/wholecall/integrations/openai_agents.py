@@ -149,7 +149,7 @@ def _note(output: Sequence[object], hearing: Hearing) -> None:
         setattr(calls[0], _WITHHELD, [list(one) for one in lost])
 
 
-def _asked(input: str | list[TResponseInputItem]) -> list[Any]:
+def _asked(input: str | list[Any]) -> list[Any]:
     """Return the items of a request, with the calls that were withheld beside others."""
     if isinstance(input, str):
         return [{"role": "user", "content": input}]
