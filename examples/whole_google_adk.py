@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from google.adk.agents import Agent
-from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.agents import Agent, RunConfig
+from google.adk.agents.run_config import StreamingMode  # type: ignore[attr-defined]  # pyright: ignore[reportPrivateImportUsage]
 from google.adk.runners import InMemoryRunner
 from google.genai.types import UserContent
 
@@ -22,9 +22,11 @@ async def run(question: str, model: str) -> str:
     agent = Agent(name="harbour", model=model, tools=[get_tide, book_berth])
     runner = InMemoryRunner(agent, app_name="harbour", plugins=[WholeCalls()])
     session = await runner.session_service.create_session(app_name="harbour", user_id="u")
-    asked = {"new_message": UserContent(question), "run_config": RunConfig(streaming_mode=StreamingMode.SSE)}
-    said = ""
-    async for event in runner.run_async(user_id="u", session_id=session.id, **asked):
+    said, streams = "", RunConfig(streaming_mode=StreamingMode.SSE)
+    asked = UserContent(question)
+    async for event in runner.run_async(
+        user_id="u", session_id=session.id, new_message=asked, run_config=streams
+    ):
         if event.is_final_response() and event.content:
             said = "".join(part.text or "" for part in event.content.parts or ())
     return said

@@ -22,7 +22,7 @@ def answer(question: str, model: str = "openai/gpt-5") -> str:
     messages: list[Any] = [{"role": "user", "content": question}]
     while True:
         chunks = completion(model=model, messages=messages, tools=TOOLS.definitions("openai"), stream=True)
-        whole: Any = litellm.stream_chunk_builder(list(chunks))
+        whole: Any = litellm.stream_chunk_builder(list(chunks))  # pyright: ignore[reportUnknownMemberType]
         message = whole.choices[0].message
         if not message.tool_calls:
             return str(message.content)

@@ -17,7 +17,7 @@ from wholecall.integrations.llama_index import WholeFunctionAgent
 async def run(question: str, model: str) -> str:
     """Return the agent's answer."""
     agent = WholeFunctionAgent(llm=OpenAI(model=model), tools=[get_tide, book_berth])
-    return str(await agent.run(question))
+    return str(await agent.run(user_msg=question))  # pyright: ignore[reportDeprecated, reportUnknownArgumentType]
 
 
 def answer(question: str, model: str = "gpt-5") -> str:

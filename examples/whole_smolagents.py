@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from smolagents import OpenAIModel, ToolCallingAgent, tool
+from smolagents import OpenAIModel, ToolCallingAgent, tool  # pyright: ignore[reportUnknownVariableType]
 
 from wholecall.integrations.smolagents import WholeModel
 
@@ -24,9 +24,8 @@ def get_tide(port: str) -> str:
 def answer(question: str, model: str = "gpt-5") -> str:
     """Return the agent's answer."""
     whole = WholeModel(OpenAIModel(model))
-    return str(
-        ToolCallingAgent([tool(get_tide)], whole, stream_outputs=True, verbosity_level=0).run(question)
-    )
+    agent = ToolCallingAgent([tool(get_tide)], whole, stream_outputs=True, verbosity_level=0)
+    return str(agent.run(question))  # pyright: ignore[reportUnknownMemberType]
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from strands import Agent, tool
+from strands import Agent, tool  # pyright: ignore[reportUnknownVariableType]
 from strands.models.openai import OpenAIModel
 
 from harbour import book_berth, get_tide

@@ -22,7 +22,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.support import share
+pytest.register_assert_rewrite("tests.support.framework_tests")
+
+from tests.support import share  # noqa: E402 - what it imports is rewritten
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}

@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from tests.hygiene.source_tree import PROJECT
+from tests.support.integrations import LINES, PACKAGES
 from tests.support.sbom import project_table
 from tests.support.together import together
 
@@ -68,6 +69,19 @@ def test_ci_installs_what_the_pages_name() -> None:
     assert dict(rows) == {
         name: head.partition("the extras ")[2].partition(",")[0] for name, head in heads.items()
     }
+
+
+def test_pages_name_the_packages_of_frameworks() -> None:
+    """The packages of a framework's integration are, with their extras, those that its tests are run with."""
+    extras = project_table()["optional-dependencies"]
+    run = [Requirement(line) for name in ("sdk", "sdk-other", "rivals") for line in extras[name]]
+    known = {(one.name, extra) for one in run for extra in (*one.extras, "")}
+    named = [Requirement(line) for packages in PACKAGES.values() for line in packages]
+
+    assert PACKAGES.keys() == LINES.keys()
+    assert [] == [
+        str(one) for one in named if not {(one.name, extra) for extra in (*one.extras, "")} <= known
+    ]
 
 
 def test_the_oldest_are_the_lower_bounds() -> None:

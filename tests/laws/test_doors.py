@@ -13,17 +13,13 @@ import httpx
 import pytest
 
 from tests.support import share
+from tests.support.agent_streams import PATHS
 from tests.support.conforming import claude
 from tests.support.proxying import Client, Reply, Scripted, run
 from tests.support.together import together
 from wholecall.asgi import AnswerEnded, RepairMiddleware
 from wholecall.transport import Counters, RepairTransport
 
-PATHS = {
-    "chat-completions": "/v1/chat/completions",
-    "anthropic": "/v1/messages",
-    "responses": "/v1/responses",
-}
 TYPES = [
     *("text/event-stream", "text/event-stream, text/event-stream", "Text/Event-Stream; charset=utf-8", ""),
     *("application/json", "application/x-ndjson", "application/octet-stream", "text/plain", "text/html", "x"),

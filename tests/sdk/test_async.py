@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.async_surfaces import asking_async
 from tests.support.loopback import serve
-from tests.support.pieces import failed_after, frames, n_until
-from tests.support.sdks import Told, answer, from_bytes, recorded, told
+from tests.support.pieces import failed_after
+from tests.support.sdks import Told, answer, from_bytes, half, has_begun, told
 from tests.support.surfaces import sdk
 from wholecall import acollect, wrap
 from wholecall.serving import Answer, Loopback
@@ -52,12 +52,6 @@ def _run(loop: str, function: Any, *arguments: Any) -> Any:
     return sdk("anyio").run(function, *arguments, backend=loop)
 
 
-def _half(surface: str) -> list[bytes]:
-    dialect, case, suffix = USUAL[surface]
-    parts = frames(recorded(dialect, case, suffix), suffix)
-    return parts[: n_until(parts, lambda turn: turn.dropped) + 1]
-
-
 async def _read(surface: str, url: str) -> Told:
     async with asking_async(surface, url) as ask, wrap(await ask()) as stream:
         async for _ in stream:
@@ -84,15 +78,11 @@ def test_streams_are_collected(surface: str, loop: str) -> None:
         assert from_bytes(*USUAL[surface]) == _run(loop, _collected, surface, server.url)
 
 
-def _has_begun(stream: Any) -> bool:
-    return any(type(part) is int for turn in stream.turns for part in turn.content)
-
-
 async def _left(surface: str, server: Loopback) -> Any:
     async with asking_async(surface, server.url) as ask:
         async with wrap(await ask()) as stream:
             async for _ in stream:
-                if _has_begun(stream):
+                if has_begun(stream):
                     break
         if surface != CLOSED_LATE:
             assert await _is_closed(server)
@@ -107,7 +97,7 @@ async def _is_closed(server: Loopback) -> bool:
 @pytest.mark.parametrize(("surface", "loop"), IN_PIECES)
 def test_a_loop_that_is_left(surface: str, loop: str) -> None:
     """Leaving the loop drops the open call and closes the connection, although the client continues."""
-    with serve(Answer(_half(surface), ending="hang")) as server:
+    with serve(Answer(half(*USUAL[surface]), ending="hang")) as server:
         stream, is_closed = _run(loop, _left, surface, server)
 
     assert (True, (), {"aborted"}) == (is_closed, stream.calls, {drop.reason for drop in stream.dropped})
@@ -122,7 +112,7 @@ async def _cancelled(surface: str, server: Loopback) -> Any:
         async with wrap(await ask()) as stream:
             streams.append(stream)
             async for _ in stream:
-                if _has_begun(stream):
+                if has_begun(stream):
                     begun.set()
 
     async with asking_async(surface, server.url) as ask:
@@ -136,7 +126,7 @@ async def _cancelled(surface: str, server: Loopback) -> Any:
 @pytest.mark.parametrize(("surface", "loop"), IN_PIECES)
 def test_a_task_that_is_cancelled(surface: str, loop: str) -> None:
     """A task that is cancelled while it waits for a chunk drops the open call, and its connection closes."""
-    with serve(Answer(_half(surface), ending="hang")) as server:
+    with serve(Answer(half(*USUAL[surface]), ending="hang")) as server:
         stream, is_closed = _run(loop, _cancelled, surface, server)
 
     assert (True, (), {"aborted"}) == (is_closed, stream.calls, {drop.reason for drop in stream.dropped})
@@ -146,7 +136,7 @@ async def _consumed(source: Any, streams: list[Any], begun: asyncio.Event) -> No
     async with wrap(source) as stream:
         streams.append(stream)
         async for _ in stream:
-            if _has_begun(stream):
+            if has_begun(stream):
                 begun.set()
 
 
@@ -164,7 +154,7 @@ async def _cancelled_by_hand(surface: str, server: Loopback) -> Any:
 @pytest.mark.parametrize("surface", TASKS)
 def test_a_task_of_asyncio_that_is_cancelled(surface: str) -> None:
     """`task.cancel()` goes through to the awaiter of the task, the open call is dropped, the connection closes."""
-    with serve(Answer(_half(surface), ending="hang")) as server:
+    with serve(Answer(half(*USUAL[surface]), ending="hang")) as server:
         stream, is_closed = asyncio.run(_cancelled_by_hand(surface, server))
 
     assert (True, (), {"aborted"}) == (is_closed, stream.calls, {drop.reason for drop in stream.dropped})
@@ -193,7 +183,7 @@ _OF_LOOPS = {
 @pytest.mark.parametrize(("surface", "loop"), IN_PIECES)
 def test_a_connection_that_is_cut(surface: str, loop: str) -> None:
     """The SDK raises its error, and the call that was open is dropped with the text that had come."""
-    parts = _half(surface)
+    parts = half(*USUAL[surface])
     error = _OF_LOOPS.get((surface, loop)) or OWN_ERRORS.get(surface, "RemoteProtocolError")
 
     with serve(Answer(parts, ending="cut")) as server:

@@ -6,14 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.adapters import graded, small_suite, verdicts
+from tests.support.adapters import ANTHROPIC, CHAT, CLOSED, PASSED, RESPONSES, graded, small_suite, verdicts
 
 pytestmark = pytest.mark.sdk
 
-# Of one call, of two calls, and of a call that was cut.
-PASSED = {"one": "pass", "two": "pass", "cut": "pass"}
-CLOSED = {**PASSED, "cut": "unsafe"}
-CHAT, RESPONSES, ANTHROPIC = "chat-completions", "responses", "anthropic"
 TOLD = {
     ("openai_sdk", "openai-loop"): {CHAT: PASSED, RESPONSES: PASSED},
     ("openai_sdk", "openai-stream"): {CHAT: PASSED, RESPONSES: PASSED},

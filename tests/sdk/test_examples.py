@@ -10,20 +10,16 @@ import asyncio
 import importlib
 import json
 import logging
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import wholecall.transport
-from tests.hygiene.source_tree import CORPORA, PACKAGE, PROJECT
-from tests.support.agent_streams import BROKEN, DIALECTS, said, tide, told
+from tests.hygiene.source_tree import CORPORA, PROJECT
+from tests.support.agent_streams import BROKEN, DIALECTS, PATHS, said, tide, told
 from tests.support.loopback import serve
 from tests.support.surfaces import CLIENTS, sdk
 from wholecall import collect, events
@@ -209,13 +205,6 @@ def test_a_framework_on_the_transport(way: str, capsys: pytest.CaptureFixture[st
     assert (0 if cut else 1, 0 if way in {"cut", "misfit"} else 1) == (len(texts), len(executed))
 
 
-PATHS = {
-    "chat-completions": "/v1/chat/completions",
-    "responses": "/v1/responses",
-    "anthropic": "/v1/messages",
-}
-
-
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_gateway_hands_on_strict_streams(dialect: str, way: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -336,48 +325,3 @@ def test_examples_are_programs_with_a_docstring(program: str) -> None:
 
     assert doc
     assert program == "harbour.py" or f"examples/{program}" in doc or "--app-dir examples" in doc
-
-
-# Of frameworks that need older SDKs, and are not installed here: mypy checks the rest of what they say.
-ELSEWHERE = {
-    "google_adk": "google.adk",
-    **{name: name for name in ("litellm", "llama_index", "smolagents", "strands")},
-}
-MYPY = f"""[mypy]
-[mypy-{",".join(f"{name}.*" for name in ELSEWHERE.values())}]
-ignore_missing_imports = True
-[mypy-wholecall.integrations.*]
-disallow_subclassing_any = False
-"""
-CHECKERS = {
-    "mypy": ["-m", "mypy", "--strict", "--python-version", "3.10", "--cache-dir", os.devnull, str(EXAMPLES)],
-    "pyright": ["-m", "pyright", "--pythonpath", sys.executable, "-p"],
-}
-
-
-@pytest.mark.parametrize("checker", CHECKERS)
-def test_examples_are_typed_strictly(checker: str, tmp_path: Path) -> None:
-    """Under mypy and pyright, both as strict as they can be, with the SDKs' own types."""
-    config = {
-        "include": [os.path.relpath(EXAMPLES, tmp_path)],
-        "exclude": [os.path.relpath(EXAMPLES / f"whole_{name}.py", tmp_path) for name in ELSEWHERE],
-        "extraPaths": [os.path.relpath(path, tmp_path) for path in (EXAMPLES, PACKAGE.parent)],
-        "typeCheckingMode": "strict",
-        "pythonVersion": "3.10",
-    }
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
-    (tmp_path / "mypy.ini").write_text(MYPY)
-    command = CHECKERS[checker] + ([str(tmp_path)] if checker == "pyright" else ["--config-file", "mypy.ini"])
-    # An installed package is found by itself, and mypy wants no site-packages in its path.
-    beside = [] if "site-packages" in PACKAGE.parts else [PACKAGE.parent]
-    path = os.pathsep.join(map(str, (EXAMPLES, *beside)))
-    done = subprocess.run(  # noqa: S603 - a checker
-        [sys.executable, *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": path},
-    )
-
-    assert 0 == done.returncode, done.stdout[:4000]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import pytest
 
 from tests.support.loopback import serve
 from tests.support.pieces import CUTS, failed_after, frames, n_until
-from tests.support.sdks import Read, answer, from_bytes, read, recorded, told
+from tests.support.sdks import Read, answer, from_bytes, half, has_begun, read, recorded, told
 from tests.support.surfaces import asking
 from wholecall import wrap
 from wholecall.serving import Answer
@@ -63,17 +62,10 @@ OWN_ERRORS = {
 }
 
 
-def _half(surface: str) -> list[bytes]:
-    """Return the frames of the surface's recording up to one more than opens a call."""
-    dialect, case, suffix = USUAL[surface]
-    parts = frames(recorded(dialect, case, suffix), suffix)
-    return parts[: n_until(parts, lambda turn: turn.dropped) + 1]
-
-
 @pytest.mark.parametrize("surface", sorted(USUAL))
 def test_a_connection_that_is_cut(surface: str) -> None:
     """The SDK raises its error, and the call that was open is dropped with the text that had come."""
-    parts = _half(surface)
+    parts = half(*USUAL[surface])
     error = OWN_ERRORS.get(surface, "RemoteProtocolError")
 
     with serve(Answer(parts, ending="cut")) as server, asking(surface, server.url) as ask:
@@ -87,7 +79,7 @@ def test_a_connection_that_is_reset(surface: str) -> None:
     """The SDK raises its error, and no call is emitted; the amount of text read depends on the system."""
     error = OWN_ERRORS.get(surface, "ReadError")
 
-    with serve(Answer(_half(surface), ending="reset")) as server, asking(surface, server.url) as ask:
+    with serve(Answer(half(*USUAL[surface]), ending="reset")) as server, asking(surface, server.url) as ask:
         actual = read(ask())
 
     assert (error, (), "error") == (actual.error, actual.told.calls, actual.told.reason)
@@ -97,20 +89,15 @@ def test_a_connection_that_is_reset(surface: str) -> None:
 @pytest.mark.parametrize("surface", sorted(USUAL))
 def test_a_loop_that_is_left(surface: str) -> None:
     """Leaving the loop drops the open call and closes the connection, although the client continues."""
-    parts = _half(surface)
+    parts = half(*USUAL[surface])
     with serve(Answer(parts, ending="hang")) as server, asking(surface, server.url) as ask:
         stream = wrap(ask())
         for _ in stream:
-            if _has_begun(stream):
+            if has_begun(stream):
                 break
         is_closed = server.wait_until_closed()
 
     assert (True, (), {"aborted"}) == (is_closed, stream.calls, {drop.reason for drop in stream.dropped})
-
-
-def _has_begun(stream: Any) -> bool:
-    """Return whether a call has begun; a turn shows calls once they have ended, and the order of its content."""
-    return any(type(part) is int for turn in stream.turns for part in turn.content)
 
 
 # Surfaces whose wire ends a call before the turn.

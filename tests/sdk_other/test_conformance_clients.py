@@ -6,16 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.adapters import graded, small_suite, verdicts
+from tests.support.adapters import ANTHROPIC, CHAT, CLOSED, PASSED, RESPONSES, graded, small_suite, verdicts
 from wholecall.grading.conform.results import Graded
 
 pytestmark = pytest.mark.sdk
 
-# Of one call, of two calls, and of a call that was cut.
-PASSED = {"one": "pass", "two": "pass", "cut": "pass"}
-CLOSED = {**PASSED, "cut": "unsafe"}
 SILENT = {**PASSED, "cut": "lost"}
-CHAT, RESPONSES, ANTHROPIC = "chat-completions", "responses", "anthropic"
 TOLD = {
     ("smolagents_agent", "smolagents"): {CHAT: PASSED},
     ("litellm_completion", "litellm"): {CHAT: PASSED, RESPONSES: PASSED, ANTHROPIC: PASSED},

@@ -12,15 +12,13 @@ from unittest.mock import patch
 import pytest
 
 from benchmarks.rivals.quirks import FAREWELLS
+from tests.support.framework_tests import MARKS
 from tests.support.frameworks import _STREAMS, CUTS, HEALTHY, _environment
+from tests.support.litellm_proxy import body
 from tests.support.loopback import serve
 from wholecall.serving import Answer, Loopback
 
-pytestmark = [
-    pytest.mark.sdk,
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = MARKS
 
 CHAT = _STREAMS["chat-completions"]
 ASKED = {"role": "user", "content": "When is high water?"}
@@ -82,15 +80,6 @@ def test_a_model_that_cannot_is_given_up() -> None:
         through(server, guardrail(attempts=2))
 
     assert 2 == len(server.requests)
-
-
-def body(arguments: str) -> Answer:
-    """Return an answer that is no stream, with a call."""
-    call = {"id": "call_1", "type": "function", "function": {"name": "get_tide", "arguments": arguments}}
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-    return Answer([json.dumps(whole).encode()], "application/json")
 
 
 def test_a_body_that_is_tried_again_tells_the_model() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,8 +11,8 @@ import pytest
 
 from benchmarks.rivals.streams import chat, entry, more
 from tests.hygiene.source_tree import DOCS
-from tests.support.agent_streams import tide
-from tests.support.litellm_proxy import HEADERS, LiteLLMProxy, Upstream, running
+from tests.support.agent_streams import PATHS, tide
+from tests.support.litellm_proxy import HEADERS, LiteLLMProxy, Upstream, body, running
 from wholecall import collect
 from wholecall.serving import Answer, Loopback
 
@@ -24,11 +23,6 @@ WHOLE = chat([entry(0, "", name="get_tide", id="call_2")], *more(['{"port": ', '
 BREST = [("get_tide", {"port": "Brest"})]
 SCHEMA = {"type": "object", "properties": {"port": {"type": "string"}}}
 FUNCTION = {"name": "get_tide", "parameters": SCHEMA}
-PATHS = {
-    "chat-completions": "/v1/chat/completions",
-    "anthropic": "/v1/messages",
-    "responses": "/v1/responses",
-}
 ASKED: dict[str, dict[str, Any]] = {
     "chat-completions": {"tools": [{"type": "function", "function": FUNCTION}]},
     "anthropic": {"tools": [{"name": "get_tide", "input_schema": SCHEMA}], "max_tokens": 99},
@@ -83,15 +77,6 @@ def ask(
     url, patience = proxy.url + PATHS[dialect], 60.0
     response = httpx.post(url, json=body, headers=HEADERS, timeout=patience, trust_env=False)
     return Asked(response, dialect, upstream.requests)
-
-
-def body(arguments: str) -> Answer:
-    """Return a body with a call."""
-    call = {"id": "call_1", "type": "function", "function": {"name": "get_tide", "arguments": arguments}}
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-    return Answer([json.dumps(whole).encode()], "application/json")
 
 
 def test_a_stream_goes_on_after_a_cut_call(proxy: LiteLLMProxy, upstream: Loopback) -> None:

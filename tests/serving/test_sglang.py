@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.engine_parsers import Given, cases, detected, detected_whole, wrong_in_sglang
+from tests.support.engine_parsers import TIDE, Given, cases, detected, detected_whole, wrong_in_sglang
 from tests.support.texts import in_pieces
 from wholecall import text_formats
 from wholecall.integrations import sglang
@@ -18,14 +18,6 @@ pytestmark = [
     pytest.mark.engines,
     pytest.mark.filterwarnings("ignore"),
 ]  # the engine warns of what it imports
-
-TIDE = {
-    "type": "function",
-    "function": {
-        "name": "get_tide",
-        "parameters": {"type": "object", "properties": {"port": {"type": "string"}}, "required": ["port"]},
-    },
-}
 
 
 def begin(text_format: str, tools: list[dict[str, Any]], tool_choice: Any = None) -> Any:

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from tests.support.engine_parsers import (
+    CALL,
+    OBAN,
+    TIDE,
     Given,
     Tokenizer,
     cases,
@@ -26,16 +29,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]  # the engine warns of what it imports
 
-TIDE = {
-    "type": "function",
-    "function": {
-        "name": "get_tide",
-        "parameters": {"type": "object", "properties": {"port": {"type": "string"}}, "required": ["port"]},
-    },
-}
 NAMED = {"type": "function", "function": {"name": "get_tide"}}
-OBAN = ("get_tide", {"port": "Oban"})
-CALL = '<tool_call>{"name": "get_tide", "arguments": {"port": "Oban"}}</tool_call>'
 
 
 def begin(text_format: str, tools: list[dict[str, Any]], tool_choice: Any = "auto") -> tuple[Any, Any]:

@@ -15,7 +15,10 @@ from wholecall.grading.conform.results import Graded
 from wholecall.grading.conform.running import Runner, Settings, plan
 
 CLIENTS = Path(__file__).resolve().parents[2] / "conformance" / "clients"
-WIRES = ("chat-completions", "responses", "anthropic")
+WIRES = CHAT, RESPONSES, ANTHROPIC = "chat-completions", "responses", "anthropic"
+# Verdicts on one call, on two calls, and on a call that was cut.
+PASSED = {"one": "pass", "two": "pass", "cut": "pass"}
+CLOSED = {**PASSED, "cut": "unsafe"}
 ONE, TWO = ("call_a", "get_tide", {"port": "Brest"}), ("call_b", "get_wind", {"at": "Ushant"})
 
 Call = tuple[str, str, dict[str, Any]]

@@ -17,7 +17,12 @@ from collections.abc import Callable
 from typing import Any
 
 BROKEN = ("cut", "doubled", "churning", "no-ids", "misfit")
-DIALECTS = ("chat-completions", "responses", "anthropic")
+PATHS = {
+    "chat-completions": "/v1/chat/completions",
+    "responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+}
+DIALECTS = tuple(PATHS)
 ID = "call_1"
 Events = list[dict[str, Any]]
 

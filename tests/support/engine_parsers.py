@@ -17,6 +17,16 @@ SIZES: Final = (0, 1, 7)  # whole, in characters, in pieces of seven
 END: Final = 2  # the token that ends a text
 _WORD: Final = 7  # any other token
 _OPTIONS: Final = frozenset({"prompt", "in_reasoning", "in_fence"})
+# A tool, a call of it in the format of Hermes, and what is read of that.
+TIDE: Final[dict[str, Any]] = {
+    "type": "function",
+    "function": {
+        "name": "get_tide",
+        "parameters": {"type": "object", "properties": {"port": {"type": "string"}}, "required": ["port"]},
+    },
+}
+CALL: Final = '<tool_call>{"name": "get_tide", "arguments": {"port": "Oban"}}</tool_call>'
+OBAN: Final = ("get_tide", {"port": "Oban"})
 
 
 class Given(NamedTuple):

@@ -188,7 +188,7 @@ def _langchain(model: Any, tool: Any) -> None:
 
 
 async def _llama_index(model: Any, tool: Any) -> None:
-    await _of("llama_index.core.agent.workflow:FunctionAgent")(tools=[tool], llm=model).run(_ASK)
+    await _of("llama_index.core.agent.workflow:FunctionAgent")(tools=[tool], llm=model).run(user_msg=_ASK)
 
 
 def _smolagents(model: Any, tool: Any) -> None:

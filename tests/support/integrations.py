@@ -40,12 +40,14 @@ from wholecall.serving import Answer, IncomingRequest
 
 _PAGE = (DOCS / "frameworks.md").read_text("utf-8")
 _ROW = re.compile(
-    r"^\| ([^|`]+) \| `wholecall\.integrations\.(\w+)` \| `([^`]+)` \| .+ \| (yes|no) \|$", re.MULTILINE
+    r"^\| ([^|`]+) \| `wholecall\.integrations\.(\w+)` \| `([^`]+)` \| `([^`]+)` \| .+ \| (yes|no) \|$",
+    re.MULTILINE,
 )
 # By framework: its module, the line that makes it, and whether it shows arguments while they arrive.
 LINES: dict[str, tuple[str, str, bool]] = {
-    name: (module, line, live == "yes") for name, module, line, live in _ROW.findall(_PAGE)
+    name: (module, line, live == "yes") for name, module, _, line, live in _ROW.findall(_PAGE)
 }
+PACKAGES: dict[str, list[str]] = {name: packages.split() for name, _, packages, *_ in _ROW.findall(_PAGE)}
 NEWEST = ("LangChain", "pydantic-ai", "openai-agents")  # which run with the newest SDKs
 BOTH = "a whole call and a cut one"
 
@@ -231,7 +233,7 @@ def _smolagents(agent: Any, _tool: Any, _shown: list[str]) -> None:
 
 
 async def _llama_index(agent: Any, _tool: Any, shown: list[str]) -> None:
-    handler = agent.run(_ASK)
+    handler = agent.run(user_msg=_ASK)
     async for event in handler.stream_events():
         if type(event).__name__ == "AgentStream":
             shown += [json.dumps(call.tool_kwargs) for call in event.tool_calls]

@@ -52,6 +52,15 @@ litellm_settings: {{callbacks: [printing.printer]}}
 HEADERS = {"authorization": f"Bearer {_KEY}"}
 
 
+def body(arguments: str) -> Answer:
+    """Return an answer of Chat Completions that is no stream, with a call whose arguments are this text."""
+    call = {"id": "call_1", "type": "function", "function": {"name": "get_tide", "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    return Answer([json.dumps(whole).encode()], "application/json")
+
+
 class Upstream(Loopback):
     """A server that gives prepared answers to questions, and nothing to what LiteLLM asks for by itself."""
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tests.hygiene.source_tree import CORPORA
 from tests.support.loopback import serve
+from tests.support.pieces import frames, n_until
 from tests.support.surfaces import asking
 from wholecall import Turn, collect, wrap
 from wholecall.serving import Answer
@@ -79,6 +80,17 @@ def answer(
     """Return a recording as an HTTP answer, in one piece unless given."""
     whole = [recorded(dialect, case, suffix)]
     return Answer(whole if pieces is None else pieces, CONTENT_TYPES[suffix], **options)
+
+
+def half(dialect: str, case: str, suffix: str) -> list[bytes]:
+    """Return the frames of a recording up to one more than opens a call."""
+    parts = frames(recorded(dialect, case, suffix), suffix)
+    return parts[: n_until(parts, lambda turn: turn.dropped) + 1]
+
+
+def has_begun(stream: Any) -> bool:
+    """Return whether a call has begun; a turn shows calls once they have ended, and the order of its content."""
+    return any(type(part) is int for turn in stream.turns for part in turn.content)
 
 
 def told(turn: Turn[Any]) -> Told:

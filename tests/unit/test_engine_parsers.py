@@ -16,6 +16,9 @@ from tests.hygiene.source_tree import PROJECT
 from tests.support import engine_doubles
 from tests.support.engine_doubles import FunctionCallParser, ToolParserManager, sglang_parser, vllm_choice
 from tests.support.engine_parsers import (
+    CALL,
+    OBAN,
+    TIDE,
     Given,
     cases,
     definitions,
@@ -33,16 +36,7 @@ from wholecall.integrations import engine_text, sglang, vllm
 from wholecall.integrations.engine_text import EngineText, Forced, known_tools, may_hold_calls
 
 FORMATS = pytest.mark.parametrize("text_format", text_formats()[1:])
-TIDE = {
-    "type": "function",
-    "function": {
-        "name": "get_tide",
-        "parameters": {"type": "object", "properties": {"port": {"type": "string"}}, "required": ["port"]},
-    },
-}
 NAMED = SimpleNamespace(type="function", function=SimpleNamespace(name="get_tide"))
-OBAN = ("get_tide", {"port": "Oban"})
-CALL = '<tool_call>{"name": "get_tide", "arguments": {"port": "Oban"}}</tool_call>'
 
 
 @pytest.fixture(autouse=True)

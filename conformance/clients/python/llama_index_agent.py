@@ -36,7 +36,7 @@ async def ask(run: Run, made: Callable[..., Any]) -> None:
         FunctionTool(lambda **_arguments: "served", Known(tool["name"], tool["schema"])) for tool in run.tools
     ]
     agent = made(tools=tools, llm=model, streaming=run.stream, timeout=run.timeout)
-    handler = agent.run(QUESTION, max_iterations=3)
+    handler = agent.run(user_msg=QUESTION, max_iterations=3)
     async for event in handler.stream_events():
         if isinstance(event, ToolCallResult) and event.tool_output.is_error:
             run.refuse(event.tool_id, event.tool_name, str(event.tool_output.content))

@@ -90,8 +90,7 @@ class Hearing:
         if _OPEN.get() is self:
             _OPEN.set(None)
 
-    @contextmanager
-    def listening(self, *, is_last: bool = False) -> Generator[None]:
+    def listening(self, *, is_last: bool = False) -> _Listening:
         """Hear the requests that are sent within the block.
 
         An exception after which the model is asked again ends the block, and is not raised.
@@ -100,15 +99,11 @@ class Hearing:
             is_last: see `begin`.
         """
         self.begin(is_last=is_last)
-        with self._sending():
-            try:
-                yield
-            except Exception:
-                if not self.goes_on:
-                    raise
+        return _Listening(self)
 
     @contextmanager
-    def _sending(self) -> Generator[None]:
+    def sending(self) -> Generator[None]:
+        """Hear the requests that are sent within the block, whose exceptions pass."""
         before = _OPEN.get()
         _OPEN.set(self)
         try:
@@ -140,11 +135,11 @@ class Hearing:
                 raise
 
     def _next(self, steps: Iterator[object]) -> object:
-        with self._sending():
+        with self.sending():
             return next(steps, _END)
 
     async def _anext(self, steps: AsyncIterator[object]) -> object:
-        with self._sending():
+        with self.sending():
             return await anext(steps, _END)
 
     @property
@@ -186,6 +181,26 @@ class Hearing:
 
 
 _OPEN: ContextVar[Hearing | None] = ContextVar("wholecall_hearing", default=None)
+
+
+class _Listening:
+    """A block within which a hearing hears; type checkers see that it may end an exception.
+
+    Args:
+        hearing: the hearing.
+    """
+
+    def __init__(self, hearing: Hearing) -> None:
+        self._hearing = hearing
+        self._before: Hearing | None = None
+
+    def __enter__(self) -> None:
+        self._before = _OPEN.get()
+        _OPEN.set(self._hearing)
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> bool:
+        _OPEN.set(self._before)
+        return isinstance(error, Exception) and self._hearing.goes_on
 
 
 class _Transport(RepairTransport):

@@ -1,6 +1,6 @@
 """LangChain's agents with whole calls: a middleware that tells the model of each call that was withheld."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ each client that is put into it, next to the provider: after litellm has transla
 A few providers are asked with other clients, which are given to them.
 """
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any
@@ -151,7 +151,8 @@ def _chunks(asking: _Asking) -> Iterator[Any]:
     """Yield the chunks of turns, until one has a whole call or no call."""
     said: _Said | None = None
     while said is None or asking.goes_on(said):
-        said, stream = _Said(), ()
+        said = _Said()
+        stream: Any = ()
         with asking.listening():
             stream = litellm.completion(**asking.asked)
         yield from filter(said.takes, asking.hearing.heard(stream))
@@ -162,7 +163,8 @@ async def _achunks(asking: _Asking) -> AsyncIterator[Any]:
     """Do the same, asynchronously."""
     said: _Said | None = None
     while said is None or asking.goes_on(said):
-        said, stream = _Said(), _nothing()
+        said = _Said()
+        stream: Any = _nothing()
         with asking.listening():
             stream = await litellm.acompletion(**asking.asked)
         async for chunk in asking.hearing.aheard(stream):
@@ -293,7 +295,7 @@ class WholeCallGuardrail(CustomGuardrail):
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """Pass a stream on; one of Chat Completions that lost its calls is followed by another."""
         asked = {
             name: value for name, value in request_data.items() if name != "deployment"

@@ -1,6 +1,6 @@
 """LlamaIndex's agents with whole calls: a `FunctionAgent` that tells the model of each call that was withheld."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WholeFunctionAgent(FunctionAgent):
             model without a client of httpx or httpx2 raises a `TypeError`.
     """
 
-    _hearing: Any = PrivateAttr()
+    _hearing: Hearing = PrivateAttr()
     _attempts: int = PrivateAttr()
 
     def __init__(self, *, attempts: int = 3, **kwargs: Any) -> None:

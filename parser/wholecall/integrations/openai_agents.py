@@ -1,6 +1,6 @@
 """openai-agents with whole calls: a model that asks again for a withheld call, and a provider of such models."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _note(output: Sequence[object], hearing: Hearing) -> None:
         setattr(calls[0], _WITHHELD, [list(one) for one in lost])
 
 
-def _asked(input: str | list[TResponseInputItem]) -> list[Any]:
+def _asked(input: str | list[Any]) -> list[Any]:
     """Return the items of a request, with the calls that were withheld beside others."""
     if isinstance(input, str):
         return [{"role": "user", "content": input}]

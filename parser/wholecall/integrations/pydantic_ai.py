@@ -1,6 +1,6 @@
 """Agents of pydantic-ai with whole calls: a capability that asks the model to send a withheld call again."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -98,8 +98,9 @@ def _is_cut(part: Any) -> bool:
 
 def _keep_what_was_shown(stream: StreamedResponse, hearing: Hearing) -> None:
     """End a stream that breaks off in the middle of calls, so that the model can be asked for them again."""
-    events = stream._get_event_iterator  # noqa: SLF001 - pydantic-ai's models override it
-    stream._get_event_iterator = lambda: hearing.aheard(events())  # type: ignore[method-assign, unused-ignore]  # noqa: SLF001 - as above
+    kept: Any = stream
+    events = kept._get_event_iterator  # noqa: SLF001 - pydantic-ai's models override it
+    kept._get_event_iterator = lambda: hearing.aheard(events())  # noqa: SLF001 - as above
 
 
 class _Heard(WrapperModel):
@@ -116,7 +117,8 @@ class _Heard(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         put_under(self.wrapped)
-        with self._hearing.listening():
+        self._hearing.begin()
+        with self._hearing.sending():  # what it raises, `on_model_request_error` gets
             return await super().request(messages, model_settings, model_request_parameters)
 
     @asynccontextmanager
@@ -129,7 +131,8 @@ class _Heard(WrapperModel):
     ) -> AsyncGenerator[StreamedResponse]:
         put_under(self.wrapped)
         stream = super().request_stream(messages, model_settings, model_request_parameters, run_context)
-        with self._hearing.listening():
+        self._hearing.begin()
+        with self._hearing.sending():  # as above
             response = await stream.__aenter__()
         _keep_what_was_shown(response, self._hearing)
         try:

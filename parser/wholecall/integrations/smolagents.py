@@ -1,6 +1,6 @@
 """smolagents with whole calls: a model whose withheld calls its agents take for what could not be parsed."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 

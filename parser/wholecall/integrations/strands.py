@@ -1,6 +1,6 @@
 """Agents of Strands with whole calls: hooks that tell the model of each call that was withheld."""
 
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportIncompatibleMethodOverride=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ class WholeCalls(HookProvider):
         if not hearing.dropped or (hearing.is_last and not uses):
             return
         lost = told(hearing.take(), (use["toolUseId"] for use in uses))
-        calls = [{"toolUse": {"toolUseId": one.id, "name": one.name, "input": one.arguments}} for one in lost]
+        calls: list[Any] = [
+            {"toolUse": {"toolUseId": one.id, "name": one.name, "input": one.arguments}} for one in lost
+        ]
         if uses:
             message["content"] += calls
             event.invocation_state.setdefault(_LOST, {}).update({one.id: one.says for one in lost})

@@ -1,0 +1,17 @@
+"""The types of examples and integrations under the newest SDKs, with the frameworks' own types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.type_checks import CHECKERS, complaints
+
+pytestmark = pytest.mark.sdk
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_types_are_strict(checker: str, tmp_path: Path) -> None:
+    """Under mypy and pyright, both as strict as they can be, no example and no integration has a fault."""
+    assert "" == complaints(checker, "sdk", tmp_path)
