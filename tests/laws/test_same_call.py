@@ -19,7 +19,7 @@ from tests.models.streams import Event, Model
 from tests.support.encode import Call, Pieces, Turn, every, whole
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.together import together
-from wholecall import Policy, ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser
+from wholecall import Policy, ServerToolCall, ToolCall, ToolCallDropped, ToolCallParser, TurnFinished
 
 A, SPELT, OTHER = '{"x":1,"y":[2]}', '{"y": [2],\n "x": 1.0}', '{"x":9}'
 POLICIES = {"default": Policy(), "strict": Policy.strict()}
@@ -388,14 +388,15 @@ OF_THE_CLIENT = sorted(RENDERERS.keys() - SERVER_SIDE)
 @together("second", [("to", A), ("to", OTHER), ("to", "{}"), ("go", OTHER)])
 @together("pieces", [whole, every(3)], ids=["whole", "pieces"])
 def test_what_differs_under_one_id_is_not_lost(name: str, second: tuple[str, str], pieces: Pieces) -> None:
-    """Law 111: in each dialect a call under the id of another one, which differs, is a call, or drops tell of it."""
+    """Law 111: in each dialect a call under the id of another one, which differs, is a call, or is told: by a drop, or an anomaly."""
     stream = RENDERERS[name](Turn([Call("same", "go", A), Call("same", *second)]), pieces)
     parser = ToolCallParser()
     events = [*parser.feed(stream), *parser.close()]
     dropped = [event for event in events if isinstance(event, ToolCallDropped)]
+    odd = {anomaly for event in events if isinstance(event, TurnFinished) for anomaly in event.anomalies}
 
     assert Counter() == _calls(events) - _said(("go", A), second)
-    assert dropped or _said(("go", A), second) == _calls(events)
+    assert dropped or "conflicting_arguments" in odd or _said(("go", A), second) == _calls(events)
 
 
 # Answered calls.

@@ -453,12 +453,19 @@ def test_an_ended_call_never_comes_twice(late: Delta, anomaly: str | None) -> No
     assert [" ".join(filter(None, ("tool_calls", anomaly)))] == said[-1]
 
 
-@pytest.mark.parametrize("late", [seen(), seen("g"), Slot(0, 0, None, B), whole(B), closed()])
+@pytest.mark.parametrize("late", [seen(), Slot(0, 0, None, B), whole(B), closed()])
 def test_a_dropped_call_stays_dropped(late: Delta) -> None:
     """Nothing brings back a call after its drop."""
     said = told(seen(), Slot(0, 0, None, '{"a"'), closed(), late, STOP, END)
 
     assert [[], ["+f", '{"a"'], ['drop {"a" truncated'], [], [], []] == said[:-1]
+
+
+def test_another_name_under_the_id_of_an_ended_call_is_told() -> None:
+    """A second call under the id of one that has ended is not that call, and does not vanish."""
+    said = told(seen(), Slot(0, 0, None, '{"a"'), closed(), seen("g"), STOP, END)
+
+    assert [["+g", "drop  incomplete_input"]] == said[5:-1]
 
 
 @pytest.mark.parametrize(

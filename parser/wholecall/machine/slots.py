@@ -391,19 +391,17 @@ def _contradicts(call: Call, delta: deltas.CallSeen | deltas.CallWhole) -> bool:
 
 
 def _is_another(choice: Choice, call: Call, delta: deltas.CallWhole) -> bool:
-    """Return whether an item holds another value than the ended call of its id: then the id is that of both.
+    """Return whether an item at a place of its own holds another value than the ended call of its id.
 
-    It has a place of its own, or the dialect knows places by their ids only:
-
-        output_item.done  output_index 0  call_id "call_1"  {"x":1}
-        output_item.done  output_index 1  call_id "call_1"  {"x":2}
+    output_item.done  output_index 0  call_id "call_1"  {"x":1}
+    output_item.done  output_index 1  call_id "call_1"  {"x":2}
     """
-    if not call.is_over or delta.kind == "server" or not delta.text or is_placeholder(delta.text):
+    if not call.is_over or None in (call.name, delta.name) or not delta.text or is_placeholder(delta.text):
         return False
     is_elsewhere = (type(delta.index) is int and delta.index not in choice.slots.at) or (
         delta.alias is not None and delta.alias not in choice.labels.by_id
     )
-    return (is_elsewhere or not call.block) and not Said.whole(delta).is_equal(Said.of(call))
+    return is_elsewhere and not Said.whole(delta).is_equal(Said.of(call))
 
 
 def _agree(old: str | None, new: str | None) -> bool:

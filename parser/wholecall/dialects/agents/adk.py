@@ -68,7 +68,7 @@ class AdkTranslator(compiled.TableTranslator):
     _partial: bool
     _run: tuple[str | None, str | None]
     _long: list[object]
-    _known: set[object]
+    _known: set[str | None]
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ class AdkTranslator(compiled.TableTranslator):
     def _call(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report a call, of the client if its tool is a long-running one."""
         ours = id_ is not None and id_ in self._long
-        known = (id_, name, text) if ours else id_
+        known = f"{id_} {name} {text}" if ours else id_
         if self._partial or known in self._known:
             return []
         answer, told = self._on()

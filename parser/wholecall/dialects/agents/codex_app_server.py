@@ -262,11 +262,13 @@ class CodexAppServerTranslator(compiled.TableTranslator):
         self, number: object, id_: str | None, tool: str | None, text: str, namespace: object
     ) -> list[Delta]:
         """Report the call of a tool that the client has; its answer needs the number of the request."""
-        call, _ = self._turn.call(id_)
-        if call.over and call.asked in (None, (tool, text)):
+        call, asked = self._turn.call(id_)[0], f"{tool} {text}"
+        if call.over and call.asked in (None, asked):
             return []
+        if call.over:
+            call = self._turn.another(id_)
         call.over = self._turn.asked = True
-        call.asked = tool, text
+        call.asked = asked
         numbered = None if number is None else {"request_id": number}
         extra = (numbered or {}) | (report.extra(namespace=namespace) or {}) or None
         deltas: list[Delta] = [CallSeen(0, call.slot, None, id_, tool, extra=extra)]
@@ -282,7 +284,7 @@ class Known:
     text: str
     rank: int
     over: bool
-    asked: tuple[str | None, str] | None
+    asked: str | None
 
     def __init__(self, slot: int) -> None:
         self.slot = slot
@@ -325,8 +327,12 @@ class OpenTurn:
         known = self.calls.get(id) if id is not None else None
         if known is not None:
             return known, False
+        return self.another(id), True
+
+    def another(self, id: str | None) -> Known:
+        """Return a new call under this id."""
         call = Known(self.n_calls)
         self.n_calls += 1
         if id is not None:
             self.calls[id] = call
-        return call, True
+        return call

@@ -92,10 +92,12 @@ class GeminiLiveTranslator(GeminiTranslator):
     decoder = msgspec.json.Decoder(_Message)
 
     _slots: dict[str, int]
+    _listed: set[str]
 
     def _clear(self) -> None:
         super()._clear()
         self._slots = {}  # of the turn's calls, by their ids
+        self._listed = set()  # the ids of the list that is read
 
     def _reader(self, _event: str) -> pieces.Read:
         return pieces.no_piece
@@ -111,6 +113,7 @@ class GeminiLiveTranslator(GeminiTranslator):
             return self._other(view, frame, frame.event)
         content, calls, off = content or _Content(), calls or _NOTHING, off or _NOTHING
         said = self._said(content)
+        self._listed.clear()
         for call in either(calls.calls, calls.snake_calls) or ():
             said += self._function_call(0, call, {})
         over = either(content.complete, content.snake_complete) is True
@@ -151,9 +154,11 @@ class GeminiLiveTranslator(GeminiTranslator):
         return super()._end() if self._open else []
 
     def _whole(self, call: CallWhole) -> list[Delta]:
-        slot = self._slots.get(call.id or "") or self._whole_calls.new_slot()
+        known = None if call.id in self._listed else self._slots.get(call.id or "")  # one list, several calls
+        slot = known or self._whole_calls.new_slot()
         if call.id is not None:
             self._slots[call.id] = slot
+            self._listed.add(call.id)
         seen = CallSeen(0, slot, None, call.id, call.name, call.kind, extra=call.extra)
         whole = [msgspec.structs.replace(call, index=slot, extra=None)] if call.text else []
         return [seen, *whole, *report.closed(slot)]

@@ -83,12 +83,12 @@ class SnowflakeAgentsTranslator(compiled.TableTranslator):
     )
 
     _texts: set[str]
-    _calls: set[tuple[str, Union[str, None], str]]
+    _calls: set[str]
     _asks: bool
 
     def _clear(self) -> None:
         self._texts = set()  # the kind and the place of those that came
-        self._calls = set()  # what came of them
+        self._calls = set()  # their ids, and with name and text
         self._asks = False  # a call is for the client
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
@@ -115,16 +115,18 @@ class SnowflakeAgentsTranslator(compiled.TableTranslator):
         self, id_: str | None, name: str | None, text: str, ours: object, options: object
     ) -> list[deltas.Delta]:
         """Report a call, which the last event repeats; its id is its slot."""
+        told, slot = f"{id_} {name} {text}", id_
         if id_ is not None:
-            if (id_, name, text) in self._calls:
+            if told in self._calls:
                 return []
-            self._calls.add((id_, name, text))
+            slot = f"{id_} {len(self._calls)}" if id_ in self._calls else id_
+            self._calls |= {id_, told}
         if ours is True or ours == "true":
             self._asks = True
-            return report.whole_call(id_, id_, name, text)
+            return report.whole_call(slot, id_, name, text)
         flags: tuple[Flag, ...] = ("needs_approval",) if options else ()
-        seen = deltas.CallSeen(0, id_, None, id_, name, "server", flags=flags)
-        whole = deltas.CallWhole(0, id_, None, id_, None, text, deltas.OBJECT, "server", flags=flags)
+        seen = deltas.CallSeen(0, slot, None, id_, name, "server", flags=flags)
+        whole = deltas.CallWhole(0, slot, None, id_, None, text, deltas.OBJECT, "server", flags=flags)
         return [seen, whole] if text else [seen]
 
     def _ended(self, status: object) -> list[deltas.Delta]:
