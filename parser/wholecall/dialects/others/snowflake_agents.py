@@ -25,7 +25,7 @@ Source: Snowflake documentation, "Cortex Agents Run API" (2026).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Union
+from typing import Any, ClassVar, Final
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
