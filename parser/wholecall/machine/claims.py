@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wholecall.deltas import HYDRATION
+
 if TYPE_CHECKING:
     from wholecall.deltas import CallSeen, CallWhole, Index
     from wholecall.machine.call import Call
@@ -72,14 +74,14 @@ def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> Non
 
 
 def _claim_text(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:
-    """Note that text which was bound to an open call by order is this one's: its start came after it.
+    """Note that text which was bound to an open call by order is this one's, unless a whole text replaced it there.
 
     content_block_delta  index 1   bound to the only open call
     content_block_start  index 1   another call
     """
     for label in (delta.index, delta.alias):
         taker = choice.slots.by_order.pop(label, call) if label is not None else call
-        if taker is not call and taker.opened:
+        if taker is not call and taker.opened and taker.rank < HYDRATION:
             taker.note("lost_text", detail="text came under the labels of a call that began later")
             call.note("lost_text", detail="its text came before it did, and was bound to another call")
 
