@@ -114,6 +114,21 @@ def test_free_text(deltas: list[Delta], calls: list[tuple[str, str, str]]) -> No
     assert calls == [call[1:] for call in settled(*deltas, *ENDS).calls]
 
 
+@pytest.mark.parametrize(
+    ("again", "sign"),
+    [
+        (at(2, "rm x", "c", "f", "custom"), dropped("ambiguous")),
+        (at(2, "rm x", "c", None, "custom"), "index_churn"),
+        (at(2, "rm x ", "c", "f", "custom"), "index_churn"),
+    ],
+)
+def test_free_text_that_may_have_come_twice_is_not_run(again: Delta, sign: str) -> None:
+    """A head that repeats all of a free text under another index sends it again, or another piece: nothing says which."""
+    found = settled(at(0, B, "d", "g"), at(1, "rm x", "c", "f", "custom"), again, *ENDS).calls
+
+    assert [("g", ""), ("f", sign)] == [(call.name, call.sign) for call in found]
+
+
 def test_free_text_of_a_name_in_pieces() -> None:
     """A call of free text that was not shown before keeps that kind, too."""
     found = settled(at(0, "{}", "c", "f", "custom"), at(0, '{"a":', "c", "g", "custom"), *ENDS)

@@ -145,7 +145,9 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
     solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=facts_of(record))
     out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.is_over} - {None}
     meant = [
-        Meant(call, None, sure and not _has_used_id(record, call, out))
+        Meant(
+            call, None, sure and not (_has_used_id(record, call, out) or _may_have_come_twice(record, call))
+        )
         for call, sure in zip(solution.calls, solution.sure, strict=True)
     ]
     return restated(record, meant) if record.restated else meant
@@ -156,6 +158,20 @@ def _has_used_id(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
     if record.shown[call.pieces[0]].is_over:
         return False
     return not ids.isdisjoint(record.pieces[at].id for at in call.pieces)
+
+
+def _may_have_come_twice(record: Record, call: ReadCall) -> bool:
+    """Return whether a head under another index repeats a free text, which can be one more piece of it as well.
+
+    {"index":1,"id":"c","custom":{"name":"sh","input":"rm x"}}
+    {"index":2,"id":"c","custom":{"name":"sh","input":"rm x"}}
+    """
+    text = ""
+    for piece in (record.pieces[at] for at in call.pieces):
+        if piece.custom and text and piece.text == text and None not in (piece.id, piece.name):
+            return True
+        text += piece.text
+    return False
 
 
 def facts_of(record: Record) -> list[tuple[int, str, str]]:
