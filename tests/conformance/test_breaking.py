@@ -11,7 +11,6 @@ from wholecall.grading.probe.exchange import Finding, TriedClient
 from wholecall.grading.probe.rules.table import ALL
 
 
-@pytest.mark.slow
 def test_the_file_is_that_of_the_results() -> None:
     """What the package holds is what the published results say; `python -m tests.support.breaking` writes it."""
     assert breaking.text() == breaking.PATH.read_text("utf-8")
