@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,19 +108,23 @@ def row_of(stream: Stream) -> Row:
     return Row(1, calls, len(stream.frames), lost, changed)
 
 
-def rows(recordings: Recordings, most: int | None = None) -> dict[str, Row]:
+def rows(
+    recordings: Recordings, most: int | None = None, dialects: Collection[str] | None = None
+) -> dict[str, Row]:
     """The rows by dialect; streams with numbered frames have a separate row.
 
     Args:
         recordings: where the streams are.
         most: frames that the recordings of a dialect may have, so that it is tried; None for any number.
+        dialects: those that are tried; None for all.
     """
     frames = Counter[str]()
     for stream in recordings.streams:
         frames[stream.dialect] += len(stream.frames)
     found: dict[str, Row] = {}
     for stream in recordings.streams:
-        if (most is not None and frames[stream.dialect] > most) or not is_in_order(stream):
+        is_left_out = dialects is not None and stream.dialect not in dialects
+        if is_left_out or (most is not None and frames[stream.dialect] > most) or not is_in_order(stream):
             continue
         name = f"`{stream.dialect}`" + (_NUMBERED if is_numbered(stream) else "")
         found.setdefault(name, Row()).add(row_of(stream))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import sessions
+from tests.support import sessions, share
 
 # Recordings that lack nothing: no call was cut, no argument text is missing, no line is damaged.
 HEALTHY = {
@@ -52,11 +52,12 @@ def test_no_damage_makes_a_call(dialect: str, live: bool) -> None:
 
 @pytest.mark.slow
 def test_no_damage_makes_a_call_of_a_stream() -> None:
-    """Law 139, for the events of all recorded streams of Responses as messages."""
+    """Law 139, for the events of recorded streams of Responses as messages; a run tries half of them."""
     recorded = sessions.recordings("responses", streams=True)
-    found = {name: invented(lines, "responses") for name, lines in recorded.items()}
+    some = share.every(2, sorted(recorded), "streams as messages")
+    found = {name: invented(recorded[name], "responses") for name in some}
 
-    assert len(found) > 20
+    assert len(found) > 10
     assert {} == {name: faults for name, faults in found.items() if faults}
 
 
