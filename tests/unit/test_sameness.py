@@ -234,6 +234,17 @@ def test_a_start_alone_is_known_by_its_id(
     assert expected == new(turn(0, *first), [*turn(1, *second, final=False)[:-1], CALLS, END])
 
 
+@together(
+    ("silent", "expected"),
+    [(("c", "f", ""), [("told_twice", "")]), (("c", "g", ""), [("g", "")]), (("d", "f", ""), [("f", "")])],
+)
+def test_silence_is_known_by_its_id_where_no_answer_has_one(
+    silent: OfTurn, expected: list[tuple[str, str]]
+) -> None:
+    """A call that ends without any text, in a turn without a response id, repeats a call of its id and name."""
+    assert expected == new(turn(0, ("c", "f", A), response=None), turn(1, silent, response=None))
+
+
 def test_a_start_that_lost_text_is_told() -> None:
     """Where text of a known id was lost, nobody knows whether the same call came again."""
     lost: list[Delta] = [TurnOpened("1", "r"), begun(0, "c", "f"), HOLE, CALLS, END]

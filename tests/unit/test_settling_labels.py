@@ -115,16 +115,20 @@ def test_free_text(deltas: list[Delta], calls: list[tuple[str, str, str]]) -> No
 
 
 @pytest.mark.parametrize(
-    ("again", "sign"),
+    ("texts", "name", "sign"),
     [
-        (at(2, "rm x", "c", "f", "custom"), dropped("ambiguous")),
-        (at(2, "rm x", "c", None, "custom"), "index_churn"),
-        (at(2, "rm x ", "c", "f", "custom"), "index_churn"),
+        (["rm x", "rm x"], "f", dropped("ambiguous")),
+        (["rm", " x", "rm x"], "f", dropped("ambiguous")),
+        (["rm x", "rm x"], None, "index_churn"),
+        (["rm x", "rm x "], "f", "index_churn"),
+        (["", "rm x"], "f", "index_churn"),
     ],
 )
-def test_free_text_that_may_have_come_twice_is_not_run(again: Delta, sign: str) -> None:
+def test_free_text_that_may_have_come_twice_is_not_run(texts: list[str], name: str | None, sign: str) -> None:
     """A head that repeats all of a free text under another index sends it again, or another piece: nothing says which."""
-    found = settled(at(0, B, "d", "g"), at(1, "rm x", "c", "f", "custom"), again, *ENDS).calls
+    first, *others = texts
+    pieces = [at(n, text, "c", name, "custom") for n, text in enumerate(others, 2)]
+    found = settled(at(0, B, "d", "g"), at(1, first, "c", "f", "custom"), *pieces, *ENDS).calls
 
     assert [("g", ""), ("f", sign)] == [(call.name, call.sign) for call in found]
 

@@ -80,7 +80,7 @@ def _claim_text(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None
     content_block_start  index 1   another call
     """
     for label in (delta.index, delta.alias):
-        taker = choice.slots.by_order.pop(label, call) if label is not None else call
+        taker = choice.slots.by_order.pop(label, call)
         if taker is not call and taker.opened and taker.rank < HYDRATION:
             taker.note("lost_text", detail="text came under the labels of a call that began later")
             call.note("lost_text", detail="its text came before it did, and was bound to another call")
