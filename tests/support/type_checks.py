@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import wholecall
 from tests.hygiene.source_tree import PROJECT
 from tests.support.integrations import LINES, NEWEST
 
 EXAMPLES = PROJECT / "examples"
-SOURCES = PROJECT / "parser"  # not the installed package: what is installed is checked for its uses alone
-INTEGRATIONS = SOURCES / "wholecall" / "integrations"
+PACKAGE = Path(wholecall.__file__).parent
+INTEGRATIONS = PACKAGE / "integrations"
 # Serving engines, of which the modules hold what they use of them: no environment has one.
 ENGINES = ("engine_text", "sglang", "tool_parser_plugin", "vllm")
 # The integrations by the folder of the tests whose environment has their frameworks.
@@ -27,7 +29,15 @@ FOLDERS = {
     "sdk_other": {module for name, (module, *_) in LINES.items() if name not in NEWEST},
 }
 CHECKERS = ("mypy", "pyright")
-_MYPY = ("--strict", "--follow-untyped-imports", "--python-version", "3.10", "--cache-dir", os.devnull)
+_MYPY = (
+    *(
+        "--strict",
+        "--follow-untyped-imports",
+        "--follow-imports",
+        "silent",
+    ),  # of other modules only the types
+    *("--python-version", "3.10", "--cache-dir", os.devnull),
+)
 # Rules of pyright that the package does not keep: a wire value is Any.
 _UNKNOWN = [f"reportUnknown{kind}Type" for kind in ("Argument", "Lambda", "Member", "Parameter", "Variable")]
 
@@ -44,9 +54,9 @@ def _framework(example: Path) -> str:
     return example.stem.removeprefix("whole_") if example.stem.startswith("whole_") else ""
 
 
-def modules(folder: str) -> list[Path]:
+def modules(folder: str, package: Path = PACKAGE) -> list[Path]:
     """Return the modules of integrations that a folder of tests checks."""
-    return [INTEGRATIONS / f"{name}.py" for name in ("hearing", *sorted(FOLDERS[folder]))]
+    return [package / "integrations" / f"{name}.py" for name in ("hearing", *sorted(FOLDERS[folder]))]
 
 
 def complaints(checker: str, folder: str, work: Path) -> str:
@@ -57,9 +67,11 @@ def complaints(checker: str, folder: str, work: Path) -> str:
         folder: the folder of tests.
         work: an empty folder.
     """
-    paths = [*examples(folder), *modules(folder)]
+    sources = work / "sources"  # checkers see an installed package for its uses alone
+    package = shutil.copytree(PACKAGE, sources / "wholecall", ignore=shutil.ignore_patterns("__pycache__"))
+    paths = [*examples(folder), *modules(folder, package)]
     if checker == "pyright":
-        (work / "pyrightconfig.json").write_text(json.dumps(_configuration(paths, work)), encoding="utf-8")
+        (work / "pyrightconfig.json").write_text(json.dumps(_configuration(paths, sources)), encoding="utf-8")
         command = ["--pythonpath", sys.executable, "-p", str(work)]
     else:
         command = [*_MYPY, *map(str, paths)]
@@ -69,16 +81,16 @@ def complaints(checker: str, folder: str, work: Path) -> str:
         text=True,
         check=False,
         cwd=work,
-        env={**os.environ, "MYPYPATH": os.pathsep.join(map(str, (EXAMPLES, SOURCES)))},
+        env={**os.environ, "MYPYPATH": os.pathsep.join(map(str, (EXAMPLES, sources)))},
     )
     return done.stdout + done.stderr if done.returncode else ""
 
 
-def _configuration(paths: Sequence[Path], work: Path) -> dict[str, object]:
-    """Return pyright's configuration."""
-    beside = [os.path.relpath(path, work) for path in (EXAMPLES, SOURCES)]
+def _configuration(paths: Sequence[Path], sources: Path) -> dict[str, object]:
+    """Return pyright's configuration, in the folder above the sources."""
+    beside = [os.path.relpath(path, sources.parent) for path in (EXAMPLES, sources)]
     return {
-        "include": [os.path.relpath(path, work) for path in paths],
+        "include": [os.path.relpath(path, sources.parent) for path in paths],
         "extraPaths": beside,
         "typeCheckingMode": "strict",
         "pythonVersion": "3.10",
