@@ -50,7 +50,7 @@ def test_a_good_server_is_good(wire: Wire) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wire", share.every(6, WIRES, "good servers"))
+@pytest.mark.parametrize("wire", share.every(3, WIRES, "good servers"))
 def test_a_good_server_is_good_a_thousand_times(wire: Wire) -> None:
     """The same over a thousand runs of all wires."""
     found = [

@@ -36,7 +36,7 @@ def test_servers_are_judged_over_http(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wire", share.every(6, WIRES, "trials"))
+@pytest.mark.parametrize("wire", share.every(3, WIRES, "trials"))
 def test_every_fault_is_found(wire: Wire) -> None:
     """At three tries each fault is found by its rule, and the good server has no finding, no missed task, nothing open."""
     wrong = [one for one in trial.trials([wire]) if not one.is_right]
