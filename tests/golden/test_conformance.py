@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import conformance_judge
-from tests.support.conformance_case import WIRES
 from wholecall import Policy, turns
+from wholecall.grading.conform.cases import WIRES
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -14,11 +14,12 @@ import pytest
 
 from tests.hygiene.source_tree import numbered_rows
 from tests.support import make_conformance
-from tests.support.conformance_case import HTTP_WIRES, LEVELS, habits
+from tests.support.conformance_case import HTTP_WIRES, habits
 from tests.support.conformance_judge import stream_of
 from tests.support.conformance_recorded import readings
 from tests.support.corpora import SIDECAR
 from tests.support.corpora import cases as recordings
+from wholecall.grading.conform.cases import LEVELS
 
 FOLDER = make_conformance.CONFORMANCE
 HOW = "run `python -m tests.support.make_conformance`"

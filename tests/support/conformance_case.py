@@ -10,24 +10,14 @@ from functools import cache
 from typing import Any
 
 from tests.support.corpora import CORPORA
+from wholecall.grading.conform.cases import SESSIONS, WIRES
 
 JSON = dict[str, Any]
 
-HTTP_WIRES = (
-    "chat-completions",
-    "responses",
-    "anthropic",
-    "gemini",
-    "bedrock-converse",
-    "ollama",
-    "cohere-v2",
-)
-SOCKETS = ("responses-socket", "openai-realtime", "gemini-live")
-WIRES = (*HTTP_WIRES, *SOCKETS)
-LEVELS = ("core", "common", "rare", "damage", "hostile", "recovery")
+HTTP_WIRES = tuple(wire for wire in WIRES if wire not in SESSIONS)
 INPUT = CORPORA / "conformance"
 ANY_END = ("calls", "partial+error", "refuse")
-EVERY_END = ("calls", "calls+error", "partial+error", "refuse")
+EVERY_END = ("calls", "calls+error", "partial+error", "refuse")  # in the order of the files
 SAID_END = ("partial+error", "refuse")
 _TYPES = {
     "sse": "text/event-stream",
@@ -102,7 +92,7 @@ class Case:
             "evidence": evidence(self.quirks),
             "spec": _SPECS[self.wire] if self.level == "core" else None,
             "http": {
-                "status": 101 if self.wire in SOCKETS else 200,
+                "status": 101 if self.wire in SESSIONS else 200,
                 "content_type": _TYPES[self.suffix],
                 "ending": self.ending,
                 "writes": self._writes(),
@@ -120,7 +110,7 @@ class Case:
         }
 
     def _writes(self) -> list[str]:
-        if self.wire in SOCKETS:
+        if self.wire in SESSIONS:
             return ["frame"]
         if self.suffix == "json":
             return ["whole", "byte"]

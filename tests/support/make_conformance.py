@@ -27,8 +27,9 @@ from collections import Counter
 from pathlib import Path
 
 from tests.support import conformance_damage, conformance_recorded, conformance_typed
-from tests.support.conformance_case import LEVELS, WIRES, Case
+from tests.support.conformance_case import Case
 from tests.support.corpora import CORPORA, SIDECAR, sidecar_text
+from wholecall.grading.conform.cases import LEVELS, WIRES
 
 CONFORMANCE = CORPORA.parent / "conformance"
 README = CONFORMANCE / "README.md"

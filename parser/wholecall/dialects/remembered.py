@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
@@ -43,6 +44,12 @@ def remembered(translator: object) -> int:
             met.add(id(value))
             waiting += [getattr(value, name, None) for name in _names(kind)]
     return total
+
+
+def checksum(text: str | bytes) -> int:
+    """Return a number that is remembered in place of a text: that of an equal text is the same, in every process."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return len(data) << 32 | crc32(data)
 
 
 def keep_piece(parts: list[str], piece: str) -> None:

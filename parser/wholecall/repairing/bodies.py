@@ -145,15 +145,8 @@ def _report(
 ) -> RepairReport:
     ledger = Ledger()
     ledger.note(events)
-    return RepairReport(
-        dialect=dialect,
-        ended=ledger.ended,
-        n_calls=ledger.n_calls,
-        n_withheld=ledger.n_withheld,
-        mended=is_mended,
-        error=error,
-        usage=ledger.usage,
-    )
+    ledger.mended = is_mended
+    return ledger.report(dialect=dialect, error=error)
 
 
 def _payload(data: bytes, kind: Any) -> Any:

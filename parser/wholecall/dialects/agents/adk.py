@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wholecall import deltas
-from wholecall.dialects import at, compiled, decode, labels, reasons, report, say
+from wholecall.dialects import at, compiled, decode, labels, reasons, remembered, report, say
 from wholecall.dialects.agents.beside import Beside
 from wholecall.types import Kind, TurnReason
 
@@ -159,7 +159,7 @@ class AdkTranslator(compiled.TableTranslator):
     def _call(self, id_: str | None, name: str | None, text: str) -> list[deltas.Delta]:
         """Report a call, of the client if its tool is a long-running one."""
         ours = id_ is not None and id_ in self._long
-        known = f"{id_} {name} {text}" if ours else id_
+        known = f"{id_} {name} {remembered.checksum(text)}" if ours else id_
         if self._partial or known in self._known:
             return []
         answer, told = self._on()

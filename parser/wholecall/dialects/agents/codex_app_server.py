@@ -36,7 +36,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from wholecall.deltas import ITEM_DONE, CallRefused, CallSeen, CallWhole, Delta, Finish
-from wholecall.dialects import at, compiled, decode, report, say
+from wholecall.dialects import at, compiled, decode, remembered, report, say
 from wholecall.dialects.agents.beside import Beside
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
@@ -262,7 +262,7 @@ class CodexAppServerTranslator(compiled.TableTranslator):
         self, number: object, id_: str | None, tool: str | None, text: str, namespace: object
     ) -> list[Delta]:
         """Report the call of a tool that the client has; its answer needs the number of the request."""
-        call, asked = self._turn.call(id_)[0], f"{tool} {text}"
+        call, asked = self._turn.call(id_)[0], f"{tool} {remembered.checksum(text)}"
         if call.over and call.asked in (None, asked):
             return []
         if call.over:

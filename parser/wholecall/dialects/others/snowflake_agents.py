@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from wholecall import deltas
-from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects import at, compiled, remembered, report, say
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
@@ -88,7 +88,7 @@ class SnowflakeAgentsTranslator(compiled.TableTranslator):
 
     def _clear(self) -> None:
         self._texts = set()  # the kind and the place of those that came
-        self._calls = set()  # their ids, and with name and text
+        self._calls = set()  # their ids, and what came of each
         self._asks = False  # a call is for the client
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
@@ -114,8 +114,8 @@ class SnowflakeAgentsTranslator(compiled.TableTranslator):
     def _call(
         self, id_: str | None, name: str | None, text: str, ours: object, options: object
     ) -> list[deltas.Delta]:
-        """Report a call, which the last event repeats; its id is its slot."""
-        told, slot = f"{id_} {name} {text}", id_
+        """Report a call, which the last event repeats; its id is its slot, unless another call has it."""
+        told, slot = f"{id_} {name} {remembered.checksum(text)}", id_
         if id_ is not None:
             if told in self._calls:
                 return []

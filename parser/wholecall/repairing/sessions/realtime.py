@@ -2,10 +2,10 @@
 
 Theory of operation. Each response has a parser of its own. From the first message of a call on, the messages of its
 response wait until each call that began has its verdict, or the response is over; those of other responses, the user's
-side and errors do not wait. (A call that is shown while it arrives keeps only the events waiting on which clients act.)
-Then the messages of calls leave with the verdict (`tracks`), and the finished response
-lists the calls that left. Events of the conversation restate the items of a response under the same ids; they go with
-their calls. Items of other ids are the client's own history, and pass.
+side and errors do not wait. (Of a call that is shown while it arrives only the events wait on which clients act.) Then
+the messages of calls leave with the verdict (`tracks`), and the finished response lists the calls that left. Events of
+the conversation restate the items of a response under the same ids; they go with their calls. Items of other ids are the
+client's own history, and pass.
 
 A response that claims success and whose calls were all withheld fails: an `error`, then the response as a failed one.
 The session goes on. Source: OpenAI API reference, "Realtime: server events".

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 from operator import attrgetter
 from typing import Any, Final, Literal, Union, final
-from zlib import crc32
 
 import msgspec
 from msgspec.structs import astuple
 
 from wholecall import deltas
-from wholecall.dialects import decode, labels
+from wholecall.dialects import decode, labels, remembered
 from wholecall.types import Flag, Kind
 
 # Views.
@@ -241,7 +240,7 @@ def summed(item: Item | FunctionCall) -> int:
     """
     is_named = item.type == "function_call" and labels.name_label(item.name) is not None
     text = bytes(item.arguments) if is_named else _written(item)
-    return len(text) << 32 | crc32(text)  # the same number in every process
+    return remembered.checksum(text)
 
 
 def _written(item: Item | FunctionCall) -> bytes:
