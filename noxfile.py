@@ -22,9 +22,8 @@ from pathlib import Path
 import nox
 from nox.command import CommandFailed
 
-nox.options.default_venv_backend = (
-    "virtualenv"  # with its pip an environment takes half as long as with venv's
-)
+nox.options.default_venv_backend = "uv"  # an environment takes a tenth as long as with pip
+nox.options.download_python = "never"
 nox.options.sessions = ["lint", "tests-3.10"]
 
 PINS = Path(__file__).parent / ".ci" / "pins"
@@ -52,14 +51,13 @@ README = {
 def install(session: nox.Session, pins: str, *package: str) -> None:
     """Install what a file of pins lists, and nothing else; then the package."""
     session.install(
-        *("--quiet", "--no-compile", "--require-hashes", "--no-deps", "--only-binary", ":all:"),
+        *("--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:"),
         *("--requirement", str(PINS / f"{pins}.txt")),
     )
     wheel = os.environ.get("WHOLECALL_WHEEL")
-    session.install("--quiet", "--no-compile", "--no-deps", *(package or (wheel or ".",)))
-    session.run_install("python", "-m", "pip", "check", "--quiet")
-    if "--install-only" in sys.argv:
-        session.skip("its environment is there")
+    again = ("--no-deps", "--reinstall-package", "wholecall")
+    session.install("--quiet", *again, *(package or (wheel or ".",)))
+    session.run_install("uv", "pip", "check", "--quiet")
 
 
 def install_if_possible(session: nox.Session, pins: str) -> None:
