@@ -13,15 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from wholecall.integrations.engine_text import (
-    EngineText,
-    Forced,
-    Parsed,
-    known_tools,
-    may_hold_calls,
-    parser_names,
-    require_schemas,
-)
+from wholecall.integrations import engine_text
 
 __all__ = ["register"]
 
@@ -51,10 +43,10 @@ def register() -> None:
         raise ImportError(
             "this SGLang never tells a tool-call parser that a text ended; wholecall needs a later one"
         )
-    require_schemas()
+    engine_text.require_schemas()
     types = importlib.import_module(_TYPES)
     table = importlib.import_module(_TABLE).FunctionCallParser.ToolCallParserEnum
-    for name, text_format in parser_names().items():
+    for name, text_format in engine_text.parser_names().items():
         members = {
             "__module__": __name__,
             "text_format": text_format,
@@ -73,15 +65,15 @@ class _WholeCalls(_Base):
 
     def __init__(self) -> None:
         super().__init__()
-        self._text: EngineText | None = None
-        self._forced: Forced | None = None
+        self._text: engine_text.EngineText | None = None
+        self._forced: engine_text.Forced | None = None
 
     def get_required_tool_parser(self, tool_choice: Any) -> Any:
         """Return the detector for calls that a choice of tools forces, None if it forces none."""
         if tool_choice is None or (isinstance(tool_choice, str) and tool_choice != "required"):
             return None
         detector = type(self)()
-        detector._forced = Forced()  # noqa: SLF001 - one of ours; the JSON names the tool
+        detector._forced = engine_text.Forced()  # noqa: SLF001 - one of ours; the JSON names the tool
         return detector
 
     def get_json_schema_constraint(
@@ -93,7 +85,7 @@ class _WholeCalls(_Base):
 
     def has_tool_call(self, text: str) -> bool:
         """Return whether anything in the text can begin a call."""
-        return may_hold_calls(self.text_format, text, is_forced=self._forced is not None)
+        return engine_text.may_hold_calls(self.text_format, text, is_forced=self._forced is not None)
 
     def detect_and_parse(self, text: str, tools: Any) -> Any:
         """Return content and calls of a whole answer."""
@@ -133,10 +125,10 @@ class _WholeCalls(_Base):
         """
         raise TypeError("parsers of wholecall have no grammar: SGLang's own schema is that of forced calls")
 
-    def _new_text(self, tools: Any) -> EngineText:
-        return EngineText(self.text_format, known_tools(tools or ()), self._forced)
+    def _new_text(self, tools: Any) -> engine_text.EngineText:
+        return engine_text.EngineText(self.text_format, engine_text.known_tools(tools or ()), self._forced)
 
-    def _result(self, rest: Parsed, content: str = "") -> Any:
+    def _result(self, rest: engine_text.Parsed, content: str = "") -> Any:
         calls = [
             self.item_type(tool_index=index, name=call.name, parameters=call.arguments)
             for index, call in enumerate(rest.calls)

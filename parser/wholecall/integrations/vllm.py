@@ -16,15 +16,7 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from wholecall.integrations.engine_text import (
-    LOG,
-    EngineText,
-    Forced,
-    Parsed,
-    known_tools,
-    parser_names,
-    require_schemas,
-)
+from wholecall.integrations import engine_text
 
 __all__ = ["register"]
 
@@ -54,15 +46,15 @@ def register() -> None:
     try:
         manager = importlib.import_module(_BASE).ToolParserManager
     except ImportError as error:
-        LOG.warning("this vLLM has no parsers of wholecall: %s", error)
+        engine_text.LOG.warning("this vLLM has no parsers of wholecall: %s", error)
         return
-    for name in parser_names():
+    for name in engine_text.parser_names():
         manager.register_lazy_module(name, __name__, name)
 
 
 def __getattr__(name: str) -> Any:
     """Return the parser's class of this name, made when vLLM asks for it."""
-    text_format = parser_names().get(name)
+    text_format = engine_text.parser_names().get(name)
     if text_format is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     made = globals()[name] = _parser_class(name, text_format)
@@ -75,7 +67,7 @@ def _parser_class(name: str, text_format: str) -> type[Any]:
         raise ImportError(
             "this vLLM never tells a tool parser that a text ended; wholecall needs 0.24 or later"
         )
-    require_schemas()
+    engine_text.require_schemas()
     members = {
         "__module__": __name__,
         "text_format": text_format,
@@ -97,7 +89,7 @@ class _WholeCalls(_Base):
     def __init__(self, tokenizer: Any, tools: Any = None, **_others: Any) -> None:
         super().__init__(tokenizer, tools)
         self._given = tools
-        self._text: EngineText | None = None
+        self._text: engine_text.EngineText | None = None
         self._last: int | None = None  # the last token
         self._stops: frozenset[int] = frozenset()
 
@@ -157,13 +149,13 @@ class _WholeCalls(_Base):
         rest = text.close(clean=self._last in self._stops)
         return self._delta(rest) if rest.content or rest.calls else None
 
-    def _delta(self, rest: Parsed) -> Any:
+    def _delta(self, rest: engine_text.Parsed) -> Any:
         calls = [{"index": index, **_call(call)} for index, call in enumerate(rest.calls)]
         return self.delta_type(content=rest.content or None, tool_calls=calls)
 
-    def _new_text(self, request: Any) -> EngineText:
-        tools = known_tools(self._given or request.tools or ())
-        return EngineText(self.text_format, tools, _forced(request.tool_choice))
+    def _new_text(self, request: Any) -> engine_text.EngineText:
+        tools = engine_text.known_tools(self._given or request.tools or ())
+        return engine_text.EngineText(self.text_format, tools, _forced(request.tool_choice))
 
     def _stop_tokens(self, request: Any) -> frozenset[int]:
         """Return the tokens with which the model ends a text."""
@@ -182,11 +174,11 @@ def _reads_calls(request: Any) -> bool:
     return bool(request.tools) and request.tool_choice != "none"
 
 
-def _forced(choice: Any) -> Forced | None:
+def _forced(choice: Any) -> engine_text.Forced | None:
     """Return what a choice of tools forces, None if the model is free."""
     if choice == "required":
-        return Forced()
+        return engine_text.Forced()
     if choice is None or isinstance(choice, str):
         return None
     name = getattr(getattr(choice, "function", choice), "name", None)
-    return Forced(name) if isinstance(name, str) else None
+    return engine_text.Forced(name) if isinstance(name, str) else None

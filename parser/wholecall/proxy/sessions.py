@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple, Optional, Union
 
 import msgspec
 
+from wholecall.proxy import wire
 from wholecall.proxy.closing import BROKEN, GONE, ORDINARY, TOO_LARGE, for_client, for_upstream, of_ours
 from wholecall.proxy.config import Config
 from wholecall.proxy.deadlines import Clock, Deadlines, Timer
@@ -29,18 +30,6 @@ from wholecall.proxy.exchange import Exchange
 from wholecall.proxy.headers import BadHeaderError, to_client
 from wholecall.proxy.request import ClientLeft
 from wholecall.proxy.upgrades import Upgrade
-from wholecall.proxy.wire import (
-    Closed,
-    Handshake,
-    Headers,
-    Message,
-    Receive,
-    Send,
-    Socket,
-    Upstream,
-    UpstreamFailed,
-    UpstreamRefused,
-)
 from wholecall.repairing import MessageRepairer
 from wholecall.repairing.answers import ID
 
@@ -65,7 +54,7 @@ class _End(NamedTuple):
         by: the side that ended it.
     """
 
-    closed: Closed
+    closed: wire.Closed
     by: str
 
 
@@ -77,7 +66,7 @@ class Session(Exchange):
         body = error_body(self._entry.path, refusal)
         await self._reject(refusal.status, error_headers(body, refusal), body)
 
-    async def _reject(self, status: int, headers: Headers, body: bytes) -> None:
+    async def _reject(self, status: int, headers: wire.Headers, body: bytes) -> None:
         """Answer the handshake with a status, if the server can."""
         if "websocket.http.response" not in self._scope.get("extensions", {}):
             await self._send({"type": "websocket.close", "code": 1008})
@@ -86,7 +75,7 @@ class Session(Exchange):
         await self._send({"type": "websocket.http.response.start", "status": status, "headers": headers})
         await self._send({"type": "websocket.http.response.body", "body": body})
 
-    async def _answer(self, config: Config, upstream: Upstream, busy: str | None) -> None:
+    async def _answer(self, config: Config, upstream: wire.Upstream, busy: str | None) -> None:
         entry = self._entry
         if (await self._receive())["type"] != "websocket.connect":
             raise ClientLeft("the client left")
@@ -111,14 +100,14 @@ class Session(Exchange):
         self._relay = relay
         try:
             await relay.run()
-        except UpstreamRefused as refused:
+        except wire.UpstreamRefused as refused:
             await self._pass(refused)
         except OSError:  # of `send`
             raise ClientLeft("the client left") from None
         finally:
             self._relay = None
 
-    async def _pass(self, refused: UpstreamRefused) -> None:
+    async def _pass(self, refused: wire.UpstreamRefused) -> None:
         """Tell the client what the upstream said."""
         if refused.status < _LEAST_PASSED:
             raise refusal_of("upstream_invalid", self._entry.upstream)
@@ -128,7 +117,7 @@ class Session(Exchange):
         await self._reject(refused.status, [*_passing(refused.headers), length], refused.body)
 
 
-def _passing(headers: Headers) -> Headers:
+def _passing(headers: wire.Headers) -> wire.Headers:
     """Return the headers of an upstream's answer to a handshake as the client gets them."""
     try:
         passing = to_client(headers, is_read=False)
@@ -154,12 +143,12 @@ class SocketRelay:
 
     def __init__(
         self,
-        handshake: Handshake,
+        handshake: wire.Handshake,
         entry: Entry,
-        receive: Receive,
-        send: Send,
+        receive: wire.Receive,
+        send: wire.Send,
         *,
-        upstream: Upstream,
+        upstream: wire.Upstream,
         watcher: Watcher,
         config: Config,
         clock: Clock,
@@ -185,8 +174,8 @@ class SocketRelay:
         self._timer = Timer(clock, self._look)
         self._turned = perf_counter()
         self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why it is to end
-        self._early: asyncio.Future[Message] | None = None  # what comes from the client next
-        self._socket: Socket | None = None
+        self._early: asyncio.Future[wire.Message] | None = None  # what comes from the client next
+        self._socket: wire.Socket | None = None
         self._pinging: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
@@ -215,7 +204,7 @@ class SocketRelay:
 
     # The handshake.
 
-    async def _connected(self) -> Socket:
+    async def _connected(self) -> wire.Socket:
         """Return the upstream's WebSocket, unless the client leaves before, or it takes too long."""
         work = asyncio.ensure_future(self._upstream.connect(self._handshake))
         early = self._early = asyncio.ensure_future(self._receive())
@@ -233,10 +222,10 @@ class SocketRelay:
             raise ClientLeft("the client left")
         try:
             return work.result()
-        except UpstreamFailed as failed:
+        except wire.UpstreamFailed as failed:
             raise refusal_of(failed.code, self.entry.upstream) from None
 
-    async def _accept(self, socket: Socket) -> None:
+    async def _accept(self, socket: wire.Socket) -> None:
         entry, now = self.entry, self._clock.time()
         headers = [*_passing(socket.headers), (ID.encode(), entry.id.encode())]
         accept = {"type": "websocket.accept", "subprotocol": socket.protocol, "headers": headers}
@@ -250,7 +239,7 @@ class SocketRelay:
 
     # The pumps.
 
-    async def _relayed(self, socket: Socket) -> _End:
+    async def _relayed(self, socket: wire.Socket) -> _End:
         """Pass messages in both directions, and return the end."""
         down = asyncio.ensure_future(self._down(socket))
         up = asyncio.ensure_future(self._up(socket))
@@ -267,7 +256,7 @@ class SocketRelay:
         finally:
             await _dropped(down, up)
 
-    async def _down(self, socket: Socket) -> Closed:
+    async def _down(self, socket: wire.Socket) -> wire.Closed:
         """Pass the upstream's messages to the client; return its end."""
         deadlines, entry = self._deadlines, self.entry
         while True:
@@ -275,7 +264,7 @@ class SocketRelay:
             deadlines.came = deadlines.sent = now = self._clock.time()
             if message is None:
                 continue
-            if isinstance(message, Closed):
+            if isinstance(message, wire.Closed):
                 return message
             entry.seconds_last = now - self._began
             if entry.seconds_first is None:
@@ -317,14 +306,14 @@ class SocketRelay:
             entry.bytes_out += len(message.encode()) if isinstance(message, str) else len(message)
             deadlines.sent, deadlines.stage = self._clock.time(), "reading"
 
-    async def _up(self, socket: Socket) -> Optional[Closed]:
+    async def _up(self, socket: wire.Socket) -> Optional[wire.Closed]:
         """Pass the client's messages to the upstream; return the client's end, None if the upstream takes no more."""
         entry = self.entry
         while True:
             early, self._early = self._early, None
             message = await (self._receive() if early is None else early)
             if message["type"] == "websocket.disconnect":
-                return Closed(message.get("code", BROKEN), message.get("reason") or "")
+                return wire.Closed(message.get("code", BROKEN), message.get("reason") or "")
             text = message.get("text")
             data: Sent = message["bytes"] if text is None else text
             if not entry.messages_asked and entry.model is None:
@@ -334,12 +323,12 @@ class SocketRelay:
                 self._repairer.send(data)
             try:
                 await socket.send(data)
-            except UpstreamFailed:
+            except wire.UpstreamFailed:
                 return None
 
     # The end.
 
-    async def _finish(self, socket: Socket, end: _End) -> None:
+    async def _finish(self, socket: wire.Socket, end: _End) -> None:
         """Tell each side of the end that the other made."""
         entry, closed = self.entry, end.closed
         entry.close = closed.code

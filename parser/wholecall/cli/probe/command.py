@@ -24,19 +24,10 @@ from wholecall.cli import output
 from wholecall.cli.probe import listing, outputs
 from wholecall.cli.probe.text import text_of
 from wholecall.cli.progress import Progress
+from wholecall.grading.probe import keys
 from wholecall.grading.probe.asking import Ask, Endpoint, key_header, wire_told_by
 from wholecall.grading.probe.exchange import WIRES, Exchange, Wire
 from wholecall.grading.probe.folder import Folder, ordered, saved_in
-from wholecall.grading.probe.keys import (
-    Cover,
-    KeyTrouble,
-    Secret,
-    checked_url,
-    header_from,
-    is_loopback,
-    secret_from,
-    shown_url,
-)
 from wholecall.grading.probe.results import About, Report, report_of
 from wholecall.grading.probe.running import Run, Runner, asks_of, cost_of, wire_of
 from wholecall.grading.probe.scenarios import SCENARIOS, TRIES, Level, scenarios_at
@@ -60,7 +51,7 @@ def probe(options: argparse.Namespace) -> int:
         if options.self_test:
             return listing.self_test(WIRES if options.wire == "auto" else [options.wire])
         return _run(options, _plan_of(options))
-    except KeyTrouble as error:
+    except keys.KeyTrouble as error:
         options.refuse(str(error))
         raise  # never: it exits
     except ImportError as error:
@@ -86,7 +77,7 @@ def _regrade(options: argparse.Namespace) -> int:
     report = report_of(
         saved.about, saved.exchanges, judge(saved.exchanges), _PURPOSES, theirs, saved=options.regrade
     )
-    return _show(report, saved.exchanges, Cover([]), options)
+    return _show(report, saved.exchanges, keys.Cover([]), options)
 
 
 # A run.
@@ -98,7 +89,7 @@ class _Plan(msgspec.Struct, frozen=True):
     endpoint: _Target
     reference: _Target | None
     asks: tuple[Ask, ...]
-    cover: Cover
+    cover: keys.Cover
     extra: dict[str, Any]
     tries: int
 
@@ -109,18 +100,18 @@ class _Target(msgspec.Struct, frozen=True):
     url: str
     model: str
     wire: Wire | None
-    key: Secret | None
-    headers: tuple[Secret, ...] = ()
+    key: keys.Secret | None
+    headers: tuple[keys.Secret, ...] = ()
 
     def __repr__(self) -> str:
         return "_Target()"
 
     @property
-    def secrets(self) -> tuple[Secret, ...]:
+    def secrets(self) -> tuple[keys.Secret, ...]:
         """All secrets, the key without what a wire puts before it."""
         return (*self.headers, *([self.key] if self.key else []))
 
-    def sent(self, wire: Wire) -> tuple[Secret, ...]:
+    def sent(self, wire: Wire) -> tuple[keys.Secret, ...]:
         """Return the headers that carry the secrets."""
         return (*self.headers, *([key_header(wire, self.key)] if self.key else []))
 
@@ -134,7 +125,7 @@ def _plan_of(options: argparse.Namespace) -> _Plan:
     if options.reference is None and (options.reference_model or options.reference_key_env):
         options.refuse("--reference-model and --reference-key-env go with --reference")
     wire: Wire | None = None if options.wire == "auto" else options.wire
-    headers = tuple(header_from(text) for text in options.header)
+    headers = tuple(keys.header_from(text) for text in options.header)
     endpoint = _target(url, model, wire, options.key_env, headers)
     other = options.reference_model or model
     reference = (
@@ -147,14 +138,14 @@ def _plan_of(options: argparse.Namespace) -> _Plan:
         options.refuse("--only names no scenario of this level; --list shows them")
     tries = options.tries or TRIES[options.level]
     secrets = [*endpoint.secrets, *(reference.secrets if reference else ())]
-    return _Plan(endpoint, reference, asks_of(scenarios, tries), Cover(secrets), _extra(options), tries)
+    return _Plan(endpoint, reference, asks_of(scenarios, tries), keys.Cover(secrets), _extra(options), tries)
 
 
 def _target(
-    url: str, model: str, wire: Wire | None, variable: str | None, headers: tuple[Secret, ...] = ()
+    url: str, model: str, wire: Wire | None, variable: str | None, headers: tuple[keys.Secret, ...] = ()
 ) -> _Target:
-    key = None if variable is None else secret_from(variable, "authorization")
-    checked = checked_url(url, has_key=key is not None or bool(headers))
+    key = None if variable is None else keys.secret_from(variable, "authorization")
+    checked = keys.checked_url(url, has_key=key is not None or bool(headers))
     return _Target(checked, model, wire or wire_told_by(checked), key, headers)
 
 
@@ -213,7 +204,7 @@ def _is_agreed(options: argparse.Namespace, plan: _Plan) -> bool:
     budget = f", and stops before {options.budget_tokens:,}" if tokens > options.budget_tokens else ""
     sys.stderr.write(f"wholecall: {requests:,} requests, {tokens:,} tokens at most{budget}\n")
     urls = [plan.endpoint.url, *([plan.reference.url] if plan.reference else [])]
-    if options.yes or tokens <= free or all(map(is_loopback, urls)):
+    if options.yes or tokens <= free or all(map(keys.is_loopback, urls)):
         return True
     output.complain("that is more than the quick level costs; --yes agrees to it, --level quick asks less")
     return False
@@ -239,7 +230,7 @@ def _endpoint(target: _Target, plan: _Plan, options: argparse.Namespace, run: Ru
 
 def _about(endpoint: Endpoint, options: argparse.Namespace, plan: _Plan) -> About:
     return About(
-        endpoint=shown_url(endpoint.url),
+        endpoint=keys.shown_url(endpoint.url),
         model=endpoint.model,
         wire=endpoint.wire,
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -274,7 +265,9 @@ def _ask(
 # The report.
 
 
-def _show(report: Report, exchanges: Sequence[Exchange], cover: Cover, options: argparse.Namespace) -> int:
+def _show(
+    report: Report, exchanges: Sequence[Exchange], cover: keys.Cover, options: argparse.Namespace
+) -> int:
     try:
         outputs.write(report, {exchange.file: exchange for exchange in exchanges}, cover, options)
     except OSError as error:

@@ -14,17 +14,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from wholecall.grading.probe import offered
 from wholecall.grading.probe.exchange import Asked, AskedCall
-from wholecall.grading.probe.offered import (
-    ADD,
-    ECHO,
-    LONG_NAME,
-    MANY_TOOLS,
-    NESTED,
-    NOARGS,
-    PICK,
-    OfferedTool,
-)
 
 Level = Literal["quick", "standard", "full"]
 LEVELS: tuple[Level, ...] = ("quick", "standard", "full")
@@ -79,7 +70,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     asked: Asked
     name: str = ""
-    tools: tuple[OfferedTool, ...] = (ECHO,)
+    tools: tuple[offered.OfferedTool, ...] = (offered.ECHO,)
     limit: int = _ENOUGH
     choice: str | None = None
     parallel: bool | None = None
@@ -230,7 +221,7 @@ def _numbers(name: str, a: str, b: str, values: dict[str, float]) -> Variant:
     prompt = (
         f"Call the tool add once, with a = {a} and b = {b}, to the last digit, and do not add them yourself."
     )
-    return Variant(name=name, prompt=prompt, tools=(ADD,), asked=_calls(AskedCall("add", values)))
+    return Variant(name=name, prompt=prompt, tools=(offered.ADD,), asked=_calls(AskedCall("add", values)))
 
 
 _ONE_OF_TWO = "Call the tool echo with the text red, and the tool echo with the text blue."
@@ -267,7 +258,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         (
             Variant(
                 prompt="Call the tool noargs once.",
-                tools=(NOARGS, ECHO),
+                tools=(offered.NOARGS, offered.ECHO),
                 asked=_calls(AskedCall("noargs", {})),
             ),
         ),
@@ -316,7 +307,11 @@ SCENARIOS: tuple[Scenario, ...] = (
         "nested",
         "standard",
         "objects in arrays, enum, null, a member left out",
-        (Variant(prompt=_NESTED, tools=(NESTED,), asked=_calls(AskedCall("nested", {"event": _EVENT}))),),
+        (
+            Variant(
+                prompt=_NESTED, tools=(offered.NESTED,), asked=_calls(AskedCall("nested", {"event": _EVENT}))
+            ),
+        ),
     ),
     Scenario(
         "long",
@@ -340,14 +335,14 @@ SCENARIOS: tuple[Scenario, ...] = (
             Variant(
                 name="tools",
                 prompt="Call the tool tool_37 once, with the text shell.",
-                tools=MANY_TOOLS,
+                tools=offered.MANY_TOOLS,
                 asked=_calls(AskedCall("tool_37", {"text": "shell"})),
             ),
             Variant(
                 name="names",
-                prompt=_exactly(_TIDE, LONG_NAME.name),
-                tools=(LONG_NAME,),
-                asked=_calls(AskedCall(LONG_NAME.name, {"text": _TIDE})),
+                prompt=_exactly(_TIDE, offered.LONG_NAME.name),
+                tools=(offered.LONG_NAME,),
+                asked=_calls(AskedCall(offered.LONG_NAME.name, {"text": _TIDE})),
             ),
         ),
     ),
@@ -359,14 +354,14 @@ SCENARIOS: tuple[Scenario, ...] = (
             Variant(
                 name="required",
                 prompt="Pick blue.",
-                tools=(PICK,),
+                tools=(offered.PICK,),
                 asked=_calls(AskedCall("pick", {"choice": "blue"})),
                 choice="required",
             ),
             Variant(
                 name="named",
                 prompt=_exactly(_TIDE),
-                tools=(ADD, ECHO),
+                tools=(offered.ADD, offered.ECHO),
                 asked=_calls(_echo(_TIDE)),
                 choice="echo",
             ),

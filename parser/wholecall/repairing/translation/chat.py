@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, Final
 
+from wholecall.repairing.translation import places
 from wholecall.repairing.translation.asked import (
     ROLES,
     SHARED,
@@ -29,15 +30,6 @@ from wholecall.repairing.translation.asked import (
     Text,
     Thought,
     Tool,
-)
-from wholecall.repairing.translation.places import (
-    Wire,
-    Writing,
-    file_of,
-    image_of,
-    joined,
-    texts_of,
-    url_of,
 )
 from wholecall.repairing.translation.reading import Members, Untranslatable, shown
 
@@ -179,9 +171,9 @@ def _part(part: Members, kinds: frozenset[str]) -> Medium:
     if inner is None:
         found = Text(part.text(kind))
     elif kind == "image_url":
-        found = image_of(inner.need("url", str), inner.at("url"), inner.text("detail"))
+        found = places.image_of(inner.need("url", str), inner.at("url"), inner.text("detail"))
     else:
-        found = file_of(inner.text("file_data"), inner.at("file_data"), inner.text("filename"))
+        found = places.file_of(inner.text("file_data"), inner.at("file_data"), inner.text("filename"))
     if inner is not None:
         inner.close()
     part.close()
@@ -267,7 +259,7 @@ def _form(form: Members | None) -> Form | None:
 # Writing.
 
 
-def write(asked: Asked, out: Writing) -> dict[str, Any]:
+def write(asked: Asked, out: places.Writing) -> dict[str, Any]:
     """Return the body of a request; a stream is asked for with its usage."""
     body: dict[str, Any] = {"model": asked.model, "messages": _messages(_placed(asked.said, out), out)}
     if asked.tools:
@@ -291,7 +283,7 @@ def write(asked: Asked, out: Writing) -> dict[str, Any]:
     return body | {name: value for name, value in optional.items() if value is not None}
 
 
-def _placed(said: Iterable[Said], out: Writing) -> list[Said]:
+def _placed(said: Iterable[Said], out: places.Writing) -> list[Said]:
     """Return the messages with none of the system's but the first: the chat templates of many models refuse others.
 
     Those in front of the others become one. A later one stays where it is, as words of the user's: moved to the front it
@@ -311,11 +303,11 @@ def _placed(said: Iterable[Said], out: Writing) -> list[Said]:
     return [Said("system", tuple(system)), *placed] if system else placed
 
 
-def _messages(said: Iterable[Said], out: Writing) -> list[dict[str, Any]]:
+def _messages(said: Iterable[Said], out: places.Writing) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     for message in said:
         if message.role == "system":
-            messages.append({"role": "system", "content": joined(texts_of(message.parts))})
+            messages.append({"role": "system", "content": places.joined(places.texts_of(message.parts))})
         elif message.role == "assistant":
             messages.append(_assistant(message.parts, out))
         else:
@@ -323,20 +315,20 @@ def _messages(said: Iterable[Said], out: Writing) -> list[dict[str, Any]]:
     return messages
 
 
-def _assistant(parts: Iterable[Part], out: Writing) -> dict[str, Any]:
+def _assistant(parts: Iterable[Part], out: places.Writing) -> dict[str, Any]:
     listed = list(parts)
     thoughts = [part for part in listed if isinstance(part, Thought)]
     calls = [_said_call(part) for part in listed if isinstance(part, Call)]
     if any(one.signature for one in thoughts):
         out.leave("signature")
-    text = joined(texts_of(listed))
+    text = places.joined(places.texts_of(listed))
     message: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
-    if thought := joined(one.text for one in thoughts):
+    if thought := places.joined(one.text for one in thoughts):
         message["reasoning_content"] = thought
     return message | ({"tool_calls": calls} if calls else {})
 
 
-def _user(parts: Iterable[Part], out: Writing) -> list[dict[str, Any]]:
+def _user(parts: Iterable[Part], out: places.Writing) -> list[dict[str, Any]]:
     listed = list(parts)
     messages: list[dict[str, Any]] = []
     content: list[dict[str, Any]] = []
@@ -358,20 +350,20 @@ def _user(parts: Iterable[Part], out: Writing) -> list[dict[str, Any]]:
 
 
 def _said_result(result: Result) -> str:
-    text = joined(texts_of(result.parts))
+    text = places.joined(places.texts_of(result.parts))
     shown = any(not isinstance(one, Text) for one in result.parts)
     return text or ("The result follows." if shown else "The tool failed." if result.failed else "")
 
 
-def _said_part(part: Medium, out: Writing) -> dict[str, Any]:
+def _said_part(part: Medium, out: places.Writing) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if isinstance(part, Image):
         detail = {"detail": part.detail} if part.detail else {}
-        return {"type": "image_url", "image_url": {"url": url_of(part), **detail}}
+        return {"type": "image_url", "image_url": {"url": places.url_of(part), **detail}}
     if part.url:
         out.refuse("url of a document", "has documents as data alone")
-    return {"type": "file", "file": {"filename": part.name or "document", "file_data": url_of(part)}}
+    return {"type": "file", "file": {"filename": part.name or "document", "file_data": places.url_of(part)}}
 
 
 def _said_call(call: Call) -> dict[str, Any]:
@@ -415,4 +407,4 @@ def _said_form(form: Form) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": schema}
 
 
-CHAT: Final = Wire(read, write, PLACES, "/chat/completions")
+CHAT: Final = places.Wire(read, write, PLACES, "/chat/completions")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, Final
 
+from wholecall.repairing.translation import places
 from wholecall.repairing.translation.asked import (
     ROLES,
     SHARED,
@@ -29,15 +30,6 @@ from wholecall.repairing.translation.asked import (
     Text,
     Thought,
     Tool,
-)
-from wholecall.repairing.translation.places import (
-    Wire,
-    Writing,
-    file_of,
-    image_of,
-    joined,
-    texts_of,
-    url_of,
 )
 from wholecall.repairing.translation.reading import Members, Untranslatable, shown
 
@@ -183,7 +175,7 @@ def _reasoning(item: Members) -> Said | None:
         part.close()
     item.any("id")
     item.close(_OF_ITEMS)
-    text = joined(texts)
+    text = places.joined(texts)
     return Said("assistant", (Thought(text),)) if text else None
 
 
@@ -206,10 +198,10 @@ def _part(part: Members, kinds: frozenset[str]) -> Medium:
     if kind in _TEXTS:
         found = Text(part.text(_TEXTS[kind]))
     elif kind == "input_image":
-        found = image_of(part.text("image_url"), part.at("image_url"), part.text("detail"))
+        found = places.image_of(part.text("image_url"), part.at("image_url"), part.text("detail"))
     else:
         url = part.text("file_url") or part.text("file_data")
-        found = file_of(url, part.at("file_data"), part.text("filename"))
+        found = places.file_of(url, part.at("file_data"), part.text("filename"))
     part.close(_OF_ITEMS, {"file_id": _STATE})
     return found
 
@@ -265,7 +257,7 @@ def _form(form: Members | None) -> Form | None:
 # Writing.
 
 
-def write(asked: Asked, out: Writing) -> dict[str, Any]:
+def write(asked: Asked, out: places.Writing) -> dict[str, Any]:
     """Return the body of a request, of which OpenAI keeps nothing."""
     front, said = _front(asked.said)
     body: dict[str, Any] = {"model": asked.model}
@@ -302,11 +294,11 @@ def write(asked: Asked, out: Writing) -> dict[str, Any]:
 def _front(said: tuple[Said, ...]) -> tuple[str, tuple[Said, ...]]:
     """Return the text of the first message if it is the system's, and the others."""
     if said and said[0].role == "system":
-        return joined(texts_of(said[0].parts)), said[1:]
+        return places.joined(places.texts_of(said[0].parts)), said[1:]
     return "", said
 
 
-def _items(message: Said, custom: set[str], out: Writing) -> list[dict[str, Any]]:
+def _items(message: Said, custom: set[str], out: places.Writing) -> list[dict[str, Any]]:
     """Return the items of a message: its results and calls are items of their own, its other parts a message."""
     first: list[dict[str, Any]] = []
     last: list[dict[str, Any]] = []
@@ -333,7 +325,7 @@ def _said_result(result: Result, *, is_custom: bool) -> dict[str, Any]:
     kind = "custom_tool_call_output" if is_custom else "function_call_output"
     is_text = all(isinstance(part, Text) for part in result.parts)
     parts = [_said_part(part, "user") for part in result.parts]
-    output = joined(texts_of(result.parts)) if is_text else parts
+    output = places.joined(places.texts_of(result.parts)) if is_text else parts
     return {"type": kind, "call_id": result.id, "output": output}
 
 
@@ -346,11 +338,11 @@ def _said_part(part: Part, role: Role) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "output_text" if role == "assistant" else "input_text", "text": part.text}
     if isinstance(part, Image):
-        return {"type": "input_image", "image_url": url_of(part), "detail": part.detail or "auto"}
+        return {"type": "input_image", "image_url": places.url_of(part), "detail": part.detail or "auto"}
     assert isinstance(part, File)
     if part.url:
         return {"type": "input_file", "file_url": part.url}
-    return {"type": "input_file", "filename": part.name or "document", "file_data": url_of(part)}
+    return {"type": "input_file", "filename": part.name or "document", "file_data": places.url_of(part)}
 
 
 def _said_tool(tool: Tool) -> dict[str, Any]:
@@ -377,4 +369,4 @@ def _said_form(form: Form) -> dict[str, Any]:
     return {"type": "json_schema", "name": form.name or "answer", **about, "schema": form.schema, **strict}
 
 
-RESPONSES: Final = Wire(read, write, PLACES, "/responses")
+RESPONSES: Final = places.Wire(read, write, PLACES, "/responses")

@@ -7,20 +7,8 @@ from collections.abc import Mapping
 from wholecall.calls.parse import json_state
 from wholecall.grading.probe.asked import limit_in
 from wholecall.grading.probe.reading.model import UNSET, CallSeen, Label, objects, word
+from wholecall.grading.probe.rules import rule
 from wholecall.grading.probe.rules.asking import is_shorter
-from wholecall.grading.probe.rules.rule import (
-    ANTHROPIC,
-    BLOCKS,
-    CHAT,
-    CHAT_STREAM,
-    PIECES,
-    REASONED,
-    RESPONSES,
-    RESPONSES_ONLY,
-    Hit,
-    Hits,
-    Rule,
-)
 from wholecall.grading.probe.rules.usage import IN_OUT, counts
 from wholecall.grading.probe.sight import Sight
 from wholecall.repairing.schema import END_WORDS
@@ -53,47 +41,47 @@ def _has_content(sight: Sight) -> bool:
     )
 
 
-def _reason_missing(sight: Sight) -> Hits:
+def _reason_missing(sight: Sight) -> rule.Hits:
     if not _has_content(sight) or sight.is_error:
         return None
-    return [] if any(label.value for label in _reasons(sight)) else [Hit(len(sight.frames))]
+    return [] if any(label.value for label in _reasons(sight)) else [rule.Hit(len(sight.frames))]
 
 
-def _reason_twice(sight: Sight) -> Hits:
+def _reason_twice(sight: Sight) -> rule.Hits:
     reasons = _reasons(sight)
     if not reasons or sight.answer is None or sight.answer.is_whole:
         return None
-    return [Hit(label.frame) for label in reasons[1:]]
+    return [rule.Hit(label.frame) for label in reasons[1:]]
 
 
-def _reason_word(sight: Sight) -> Hits:
+def _reason_word(sight: Sight) -> rule.Hits:
     reasons = [label for label in _reasons(sight) if isinstance(label.value, str)]
     if not reasons:
         return None
     words = END_WORDS[sight.wire].own if sight.wire in END_WORDS else _RESPONSE_WORDS
-    return [Hit(label.frame) for label in reasons if label.value.partition(".")[0] not in words]
+    return [rule.Hit(label.frame) for label in reasons if label.value.partition(".")[0] not in words]
 
 
-def _not_calls(sight: Sight) -> Hits:
+def _not_calls(sight: Sight) -> rule.Hits:
     if sight.answer is None or not sight.answer.calls or not _reasons(sight):
         return None
-    return [Hit(label.frame) for label in _reasons(sight)[-1:] if word(label.value) in _STOP]
+    return [rule.Hit(label.frame) for label in _reasons(sight)[-1:] if word(label.value) in _STOP]
 
 
-def _without_call(sight: Sight) -> Hits:
+def _without_call(sight: Sight) -> rule.Hits:
     if sight.answer is None or not _reasons(sight):
         return None
     if sight.answer.strays:
         return None  # calls may be among the content that nothing opened
     last = _reasons(sight)[-1]
-    return [Hit(last.frame)] if word(last.value) in _CALLS[sight.wire] and not sight.answer.calls else []
+    return [rule.Hit(last.frame)] if word(last.value) in _CALLS[sight.wire] and not sight.answer.calls else []
 
 
 def _is_whole(sight: Sight, call: CallSeen) -> bool:
     return sight.value_of(call) is not UNSET
 
 
-def _closed_after_cut(sight: Sight) -> Hits:
+def _closed_after_cut(sight: Sight) -> rule.Hits:
     """Look at answers whose token limit falls inside the arguments: a call that reads well, and is too short."""
     asked = sight.exchange.asked
     calls = sight.answer.calls if sight.answer else []
@@ -106,7 +94,7 @@ def _closed_after_cut(sight: Sight) -> Hits:
     is_cut = (
         is_shorter(wanted.arguments, value) and _is_at_limit(sight) and not _is_untouched(sight, calls[-1])
     )
-    return [Hit(calls[-1].last)] if is_cut else []
+    return [rule.Hit(calls[-1].last)] if is_cut else []
 
 
 def _is_claimed(call: CallSeen) -> bool:
@@ -125,7 +113,7 @@ def _is_untouched(sight: Sight, call: CallSeen) -> bool:
     return sight.wire == "anthropic" and call.value is not UNSET and said_limit(sight)
 
 
-def _cut_unsaid(sight: Sight) -> Hits:
+def _cut_unsaid(sight: Sight) -> rule.Hits:
     calls = [
         call for call in (sight.answer.calls if sight.answer else []) if call.value is UNSET and call.text
     ]
@@ -133,164 +121,164 @@ def _cut_unsaid(sight: Sight) -> Hits:
         return None
     if said_limit(sight):
         return []
-    return [Hit(call.last) for call in calls if json_state(call.text) == "incomplete"]
+    return [rule.Hit(call.last) for call in calls if json_state(call.text) == "incomplete"]
 
 
-def _length_with_call(sight: Sight) -> Hits:
+def _length_with_call(sight: Sight) -> rule.Hits:
     asked = sight.exchange.asked
     if asked.outcome != "calls" or not _reasons(sight) or sight.answer is None or not sight.answer.calls:
         return None
     is_whole = all(_is_whole(sight, call) for call in sight.answer.calls)
     is_all = len(sight.answer.calls) >= len(asked.calls)
-    return [Hit(_reasons(sight)[-1].frame)] if is_whole and is_all and said_limit(sight) else []
+    return [rule.Hit(_reasons(sight)[-1].frame)] if is_whole and is_all and said_limit(sight) else []
 
 
-def _late_content(sight: Sight) -> Hits:
+def _late_content(sight: Sight) -> rule.Hits:
     if sight.answer is None or sight.answer.is_whole or not sight.answer.reasons:
         return None
     end = sight.answer.reasons[0].frame
-    return [Hit(frame) for frame in sight.answer.contents if frame > end][:1]
+    return [rule.Hit(frame) for frame in sight.answer.contents if frame > end][:1]
 
 
-def _unclosed(sight: Sight) -> Hits:
+def _unclosed(sight: Sight) -> rule.Hits:
     if sight.answer is None or not sight.answer.blocks or sight.is_error:
         return None
-    return [Hit(block.opened or 0) for block in sight.answer.blocks if block.closed is None]
+    return [rule.Hit(block.opened or 0) for block in sight.answer.blocks if block.closed is None]
 
 
-def _unopened(sight: Sight) -> Hits:
+def _unopened(sight: Sight) -> rule.Hits:
     if sight.answer is None or sight.answer.is_whole or not (sight.answer.blocks or sight.answer.strays):
         return None
-    hits = [Hit(frame) for frame in sight.answer.strays]
-    return hits + [Hit(block.closed or 0) for block in sight.answer.blocks if block.opened is None]
+    hits = [rule.Hit(frame) for frame in sight.answer.strays]
+    return hits + [rule.Hit(block.closed or 0) for block in sight.answer.blocks if block.opened is None]
 
 
-def _final_response(sight: Sight) -> Hits:
+def _final_response(sight: Sight) -> rule.Hits:
     if sight.answer is None or sight.answer.is_whole or sight.answer.final is None or not sight.answer.blocks:
         return None
     frame, response = sight.answer.final
     listed = [item.get("type") for item in objects(response.get("output"))]
-    return [] if listed == [block.kind for block in sight.answer.blocks] else [Hit(frame)]
+    return [] if listed == [block.kind for block in sight.answer.blocks] else [rule.Hit(frame)]
 
 
-def _status(sight: Sight) -> Hits:
+def _status(sight: Sight) -> rule.Hits:
     if sight.answer is None or sight.answer.final is None or sight.answer.is_whole:
         return None
     frame, response = sight.answer.final
     end = word(_reasons(sight)[-1].value).partition(".")[0] if _reasons(sight) else ""
-    return [] if response.get("status") == end else [Hit(frame)]
+    return [] if response.get("status") == end else [rule.Hit(frame)]
 
 
 RULES = (
-    Rule(
+    rule.Rule(
         id="ends.closed-after-cut",
         severity="critical",
-        source=CHAT,
+        source=rule.CHAT,
         check=_closed_after_cut,
         quirks=(48, 49),
         says="The token limit fell inside the arguments, and the server closed them: a call that nobody sent.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.cut-unsaid",
         severity="critical",
-        source=CHAT,
+        source=rule.CHAT,
         check=_cut_unsaid,
         quirks=(32, 48),
-        wires=PIECES,
+        wires=rule.PIECES,
         says="The arguments are cut, and the answer does not say so.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.length-with-call",
         severity="major",
-        source=CHAT,
+        source=rule.CHAT,
         check=_length_with_call,
         quirks=(49,),
         says="The answer says that it was cut, and all calls are whole: careful clients discard them.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.reason-missing",
         severity="major",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_reason_missing,
-        wires=REASONED,
+        wires=rule.REASONED,
         quirks=(45, 46),
         says="The answer has no reason why it ended.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.reason-twice",
         severity="major",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_reason_twice,
         quirks=(44,),
         says="The answer states a reason why it ended more than once.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.reason-word",
         severity="minor",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_reason_word,
         says="The reason is no word of the wire.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.reason-not-calls",
         severity="major",
-        source=CHAT,
+        source=rule.CHAT,
         check=_not_calls,
         quirks=(43,),
         wires=("chat-completions", "anthropic"),
         says="The answer has calls, and its reason says that it just ended: loops do not run them.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.reason-without-call",
         severity="major",
-        source=CHAT,
+        source=rule.CHAT,
         check=_without_call,
         quirks=(47,),
         wires=("chat-completions", "anthropic"),
         says="The reason speaks of calls, and there is none.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.late-content",
         severity="major",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_late_content,
         quirks=(44,),
         says="Content follows the reason why the answer ended.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.block-unclosed",
         severity="major",
-        source=ANTHROPIC,
+        source=rule.ANTHROPIC,
         check=_unclosed,
         quirks=(77, 78),
-        wires=BLOCKS,
+        wires=rule.BLOCKS,
         says="A block or item is opened and never closed.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.block-unopened",
         severity="major",
-        source=ANTHROPIC,
+        source=rule.ANTHROPIC,
         check=_unopened,
         quirks=(74, 77),
-        wires=BLOCKS,
+        wires=rule.BLOCKS,
         says="Content comes for a block or item that is not open.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.final-response",
         severity="major",
-        source=RESPONSES,
+        source=rule.RESPONSES,
         check=_final_response,
         quirks=(72, 73),
-        wires=RESPONSES_ONLY,
+        wires=rule.RESPONSES_ONLY,
         says="The response at the end does not list the items of the stream.",
     ),
-    Rule(
+    rule.Rule(
         id="ends.status",
         severity="minor",
-        source=RESPONSES,
+        source=rule.RESPONSES,
         check=_status,
         quirks=(76,),
-        wires=RESPONSES_ONLY,
+        wires=rule.RESPONSES_ONLY,
         says="The status of the response at the end is not that of its event.",
     ),
 )

@@ -6,22 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from wholecall.grading.probe.reading.model import UNSET
-from wholecall.grading.probe.rules.rule import (
-    ANTHROPIC,
-    BLOCKS,
-    CHAT_ONLY,
-    CHAT_STREAM,
-    EVENTS,
-    HTTP,
-    JSON,
-    NAMELESS,
-    PIECES,
-    RESPONSES,
-    RESPONSES_ONLY,
-    Hit,
-    Hits,
-    Rule,
-)
+from wholecall.grading.probe.rules import rule
 from wholecall.grading.probe.sight import Sight, is_field
 
 _BOM = b"\xef\xbb\xbf"
@@ -34,69 +19,69 @@ _ENDS = {
 }
 
 
-def _content_type(sight: Sight) -> Hits:
+def _content_type(sight: Sight) -> rule.Hits:
     if not sight.body:
         return None
     kind = sight.exchange.content_type
     is_right = kind == _SSE if sight.is_sse else kind == "application/json" or kind.endswith("+json")
-    return [] if is_right else [Hit(0, "no content type" if not kind else "")]
+    return [] if is_right else [rule.Hit(0, "no content type" if not kind else "")]
 
 
-def _stream_ignored(sight: Sight) -> Hits:
+def _stream_ignored(sight: Sight) -> rule.Hits:
     if not sight.exchange.is_streamed or not sight.body or sight.is_error:
         return None
-    return [] if sight.is_sse else [Hit()]
+    return [] if sight.is_sse else [rule.Hit()]
 
 
-def _stream_unasked(sight: Sight) -> Hits:
+def _stream_unasked(sight: Sight) -> rule.Hits:
     if sight.exchange.is_streamed or not sight.body:
         return None
-    return [Hit()] if sight.is_sse else []
+    return [rule.Hit()] if sight.is_sse else []
 
 
-def _empty(sight: Sight) -> Hits:
+def _empty(sight: Sight) -> rule.Hits:
     is_empty = b"data" not in sight.body if sight.is_sse else not sight.body.strip()
-    return [Hit()] if is_empty else []
+    return [rule.Hit()] if is_empty else []
 
 
-def _utf8(sight: Sight) -> Hits:
+def _utf8(sight: Sight) -> rule.Hits:
     if not sight.body:
         return None
     try:
         sight.body.decode()
     except UnicodeDecodeError as error:
         before = sight.body[: error.start].replace(b"\r\n", b"\n")
-        return [Hit(before.count(b"\n\n") + 1 if sight.is_sse else 0)]
+        return [rule.Hit(before.count(b"\n\n") + 1 if sight.is_sse else 0)]
     return []
 
 
-def _bom(sight: Sight) -> Hits:
-    return [Hit()] if sight.body.startswith(_BOM) else []
+def _bom(sight: Sight) -> rule.Hits:
+    return [rule.Hit()] if sight.body.startswith(_BOM) else []
 
 
-def _bom_inside(sight: Sight) -> Hits:
+def _bom_inside(sight: Sight) -> rule.Hits:
     if not sight.is_sse:
-        return [Hit()] if sight.body.startswith(_BOM) else []
-    return [Hit()] if any(line.startswith(_BOM) for line in sight.lines[1:]) else []
+        return [rule.Hit()] if sight.body.startswith(_BOM) else []
+    return [rule.Hit()] if any(line.startswith(_BOM) for line in sight.lines[1:]) else []
 
 
-def _line_ends(sight: Sight) -> Hits:
+def _line_ends(sight: Sight) -> rule.Hits:
     if not sight.ends:
         return None
     return (
-        [Hit(0, "only CR")]
+        [rule.Hit(0, "only CR")]
         if sight.ends == frozenset({b"\r"})
-        else [Hit(0, "mixed")]
+        else [rule.Hit(0, "mixed")]
         if len(sight.ends) > 1
         else []
     )
 
 
-def _grammar(sight: Sight) -> Hits:
+def _grammar(sight: Sight) -> rule.Hits:
     if not sight.is_sse:
         return None
     lines = [sight.lines[0].removeprefix(_BOM), *sight.lines[1:]]
-    return [Hit()] if not all(is_field(line.removeprefix(_BOM)) for line in lines) else []
+    return [rule.Hit()] if not all(is_field(line.removeprefix(_BOM)) for line in lines) else []
 
 
 def _rest(sight: Sight) -> list[bytes] | None:
@@ -111,42 +96,44 @@ def _is_done(line: bytes) -> bool:
     return line.removeprefix(b"data:").strip() == b"[DONE]"
 
 
-def _last_event(sight: Sight) -> Hits:
+def _last_event(sight: Sight) -> rule.Hits:
     rest = _rest(sight)
     if rest is None:
         return None
-    return [Hit(len(sight.frames))] if rest and not any(map(_is_done, rest)) else []
+    return [rule.Hit(len(sight.frames))] if rest and not any(map(_is_done, rest)) else []
 
 
-def _done_unterminated(sight: Sight) -> Hits:
+def _done_unterminated(sight: Sight) -> rule.Hits:
     rest = _rest(sight)
     if rest is None:
         return None
-    return [Hit(len(sight.frames))] if any(map(_is_done, rest)) else []
+    return [rule.Hit(len(sight.frames))] if any(map(_is_done, rest)) else []
 
 
-def _json(sight: Sight) -> Hits:
+def _json(sight: Sight) -> rule.Hits:
     if not sight.is_sse:
-        return None if not sight.body.strip() else [] if sight.whole is not UNSET else [Hit()]
+        return None if not sight.body.strip() else [] if sight.whole is not UNSET else [rule.Hit()]
     return _unread(sight) if sight.frames else None
 
 
-def _unread(sight: Sight) -> Iterator[Hit]:
+def _unread(sight: Sight) -> Iterator[rule.Hit]:
     for frame in sight.frames:
         if not frame.is_done and not isinstance(frame.value, dict):
-            yield Hit(frame.number, "several events in one" if "\n" in frame.data else "")
+            yield rule.Hit(frame.number, "several events in one" if "\n" in frame.data else "")
 
 
-def _event_name(sight: Sight) -> Hits:
+def _event_name(sight: Sight) -> rule.Hits:
     typed = [frame for frame in sight.frames if isinstance(frame.value, dict) and "type" in frame.value]
-    return [Hit(frame.number) for frame in typed if frame.event != frame.value["type"]] if typed else None
+    return (
+        [rule.Hit(frame.number) for frame in typed if frame.event != frame.value["type"]] if typed else None
+    )
 
 
-def _done_missing(sight: Sight) -> Hits:
+def _done_missing(sight: Sight) -> rule.Hits:
     if not sight.frames or sight.answer is None or sight.is_error:
         return None
     is_there = any(frame.is_done for frame in sight.frames) or any(map(_is_done, _rest(sight) or []))
-    return [] if is_there else [Hit(len(sight.frames))]
+    return [] if is_there else [rule.Hit(len(sight.frames))]
 
 
 def _ended_at(sight: Sight) -> int | None:
@@ -159,212 +146,214 @@ def _ended_at(sight: Sight) -> int | None:
     return None
 
 
-def _stop_missing(sight: Sight) -> Hits:
+def _stop_missing(sight: Sight) -> rule.Hits:
     if not sight.frames:
         return None
-    return [Hit(len(sight.frames))] if _ended_at(sight) is None else []
+    return [rule.Hit(len(sight.frames))] if _ended_at(sight) is None else []
 
 
-def _after_end(sight: Sight) -> Hits:
+def _after_end(sight: Sight) -> rule.Hits:
     end = _ended_at(sight)
     if end is None:
         return None
-    return [Hit(frame.number) for frame in sight.frames[end:] if not frame.is_done or not _ENDS[sight.wire]]
+    return [
+        rule.Hit(frame.number) for frame in sight.frames[end:] if not frame.is_done or not _ENDS[sight.wire]
+    ]
 
 
-def _foreign_done(sight: Sight) -> Hits:
+def _foreign_done(sight: Sight) -> rule.Hits:
     if not sight.frames:
         return None
-    return [Hit(frame.number) for frame in sight.frames if frame.is_done]
+    return [rule.Hit(frame.number) for frame in sight.frames if frame.is_done]
 
 
-def _second_answer(sight: Sight) -> Hits:
+def _second_answer(sight: Sight) -> rule.Hits:
     if sight.answer is None or not sight.answer.ids or not sight.frames:
         return None
     if sight.wire == "anthropic":
-        return [Hit(label.frame) for label in sight.answer.ids[1:]]
+        return [rule.Hit(label.frame) for label in sight.answer.ids[1:]]
     texts = [label for label in sight.answer.ids if isinstance(label.value, str) and label.value]
-    return [Hit(label.frame) for label in texts if label.value != texts[0].value][:1]
+    return [rule.Hit(label.frame) for label in texts if label.value != texts[0].value][:1]
 
 
-def _sequence(sight: Sight) -> Hits:
+def _sequence(sight: Sight) -> rule.Hits:
     numbers = sight.answer.sequence if sight.answer and sight.frames else []
     if not numbers:
         return None
-    return [Hit(label.frame) for at, label in enumerate(numbers) if label.value != at][:1]
+    return [rule.Hit(label.frame) for at, label in enumerate(numbers) if label.value != at][:1]
 
 
-def _repeated(sight: Sight) -> Hits:
+def _repeated(sight: Sight) -> rule.Hits:
     events = [frame for frame in sight.frames if isinstance(frame.value, dict)]
     if not events or sight.wire != "responses":
         return None
     pairs = pairwise(events)
-    return [Hit(after.number) for before, after in pairs if before.data == after.data]
+    return [rule.Hit(after.number) for before, after in pairs if before.data == after.data]
 
 
 RULES = (
-    Rule(
+    rule.Rule(
         id="frame.content-type",
         severity="major",
-        source=HTTP,
+        source=rule.HTTP,
         check=_content_type,
         says="The content type is not that of the body: text/event-stream for a stream, application/json else.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.stream-ignored",
         severity="major",
-        source=EVENTS,
+        source=rule.EVENTS,
         check=_stream_ignored,
         quirks=(90,),
         says="A stream was asked for, and one JSON body came.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.stream-unasked",
         severity="major",
-        source=EVENTS,
+        source=rule.EVENTS,
         check=_stream_unasked,
         says="No stream was asked for, and one came.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.empty",
         severity="major",
-        source=HTTP,
+        source=rule.HTTP,
         check=_empty,
         says="The status is 200, and the body holds nothing.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.utf8",
         severity="major",
-        source=JSON,
+        source=rule.JSON,
         check=_utf8,
         quirks=(35,),
         says="Bytes of the answer are not UTF-8.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.bom",
         severity="note",
-        source=JSON,
+        source=rule.JSON,
         check=_bom,
         quirks=(55,),
         says="A byte order mark begins the answer.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.bom-inside",
         severity="major",
-        source=EVENTS,
+        source=rule.EVENTS,
         check=_bom_inside,
         quirks=(55,),
         says="A byte order mark begins a JSON body, or a line after the first one: standard readers lose the line.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.line-ends",
         severity="minor",
-        source=EVENTS,
+        source=rule.EVENTS,
         check=_line_ends,
         quirks=(55,),
         says="The line ends of one stream differ, or are all CR: allowed, and many readers split wrongly.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.grammar",
         severity="major",
-        source=EVENTS,
+        source=rule.EVENTS,
         check=_grammar,
         quirks=(55, 123),
         says="Lines are no fields of an event stream: standard readers skip them.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.last-event",
         severity="major",
-        source=EVENTS,
+        source=rule.EVENTS,
         check=_last_event,
         quirks=(55,),
         says="The last event has no blank line after it: standard readers discard it.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.done-unterminated",
         severity="minor",
-        source=EVENTS,
+        source=rule.EVENTS,
         check=_done_unterminated,
         quirks=(55,),
-        wires=CHAT_ONLY,
+        wires=rule.CHAT_ONLY,
         says="[DONE] has no blank line after it: standard readers discard it, and wait for the end.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.json",
         severity="major",
-        source=JSON,
+        source=rule.JSON,
         check=_json,
         quirks=(55, 123),
         says="The body, or the data of an event, is not one JSON object.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.event-name",
         severity="major",
-        source=ANTHROPIC,
+        source=rule.ANTHROPIC,
         check=_event_name,
         quirks=(118,),
-        wires=BLOCKS,
+        wires=rule.BLOCKS,
         says="The name of an event is not the type in its data: SDKs choose by the name.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.done-missing",
         severity="minor",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_done_missing,
         quirks=(51,),
-        wires=CHAT_ONLY,
+        wires=rule.CHAT_ONLY,
         says="The stream ends without [DONE].",
     ),
-    Rule(
+    rule.Rule(
         id="frame.stop-missing",
         severity="major",
-        source=RESPONSES,
+        source=rule.RESPONSES,
         check=_stop_missing,
         quirks=(51, 77),
-        wires=BLOCKS,
+        wires=rule.BLOCKS,
         says="The stream ends without its last event (message_stop, response.completed and the like).",
     ),
-    Rule(
+    rule.Rule(
         id="frame.after-end",
         severity="major",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_after_end,
         quirks=(44, 51),
-        wires=PIECES,
+        wires=rule.PIECES,
         says="Events follow the end of the stream: clients that stop there lose them.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.foreign-done",
         severity="note",
-        source=ANTHROPIC,
+        source=rule.ANTHROPIC,
         check=_foreign_done,
-        wires=NAMELESS,
+        wires=rule.NAMELESS,
         says="[DONE] is no event of this wire.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.second-answer",
         severity="major",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_second_answer,
         quirks=(14, 77),
         says="A second answer begins in the stream, or the id of the answer changes in it.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.sequence",
         severity="minor",
-        source=RESPONSES,
+        source=rule.RESPONSES,
         check=_sequence,
         quirks=(91,),
-        wires=RESPONSES_ONLY,
+        wires=rule.RESPONSES_ONLY,
         says="The sequence numbers do not count from 0 by one.",
     ),
-    Rule(
+    rule.Rule(
         id="frame.repeated",
         severity="major",
-        source=RESPONSES,
+        source=rule.RESPONSES,
         check=_repeated,
         quirks=(91,),
-        wires=RESPONSES_ONLY,
+        wires=rule.RESPONSES_ONLY,
         says="An event comes twice.",
     ),
 )

@@ -6,15 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union
 
 from wholecall.grading.probe.reading.model import member, objects, word
-from wholecall.grading.probe.rules.rule import (
-    BLOCKS,
-    CHAT_ONLY,
-    CHAT_STREAM,
-    RESPONSES,
-    Hit,
-    Hits,
-    Rule,
-)
+from wholecall.grading.probe.rules import rule
 from wholecall.grading.probe.sight import Sight
 from wholecall.repairing.schema import BODIES, CHUNK, EVENTS, Kinds, Member, Schema
 
@@ -123,10 +115,10 @@ def _of_call(value: dict[str, Any]) -> Iterator[Flaw]:
             yield Flaw("type", name)
 
 
-def _by_kind(kind: FlawKind) -> Callable[[Sight], Hits]:
+def _by_kind(kind: FlawKind) -> Callable[[Sight], rule.Hits]:
     """Return the check for one kind of flaws, one breach for each member."""
 
-    def check(sight: Sight) -> Hits:
+    def check(sight: Sight) -> rule.Hits:
         found = _found(sight)
         if found is None:
             return None
@@ -134,37 +126,37 @@ def _by_kind(kind: FlawKind) -> Callable[[Sight], Hits]:
         for frame, flaw in found:
             if flaw.kind == kind:
                 first.setdefault(flaw.path, frame)
-        return [Hit(frame, path) for path, frame in first.items()]
+        return [rule.Hit(frame, path) for path, frame in first.items()]
 
     return check
 
 
-def _role(sight: Sight) -> Hits:
+def _role(sight: Sight) -> rule.Hits:
     if sight.answer is None or sight.answer.is_whole or not sight.answer.contents or sight.is_error:
         return None
     is_early = any(label.frame <= sight.answer.contents[0] for label in sight.answer.roles if label.value)
-    return [] if is_early else [Hit(sight.answer.contents[0])]
+    return [] if is_early else [rule.Hit(sight.answer.contents[0])]
 
 
-def _whole_object(sight: Sight) -> Hits:
+def _whole_object(sight: Sight) -> rule.Hits:
     values = [frame for frame in sight.frames if isinstance(frame.value, dict)]
     choices = [(frame.number, choice) for frame in values for choice in objects(frame.value.get("choices"))]
-    return [Hit(number) for number, choice in choices if member(choice, "message")] if choices else None
+    return [rule.Hit(number) for number, choice in choices if member(choice, "message")] if choices else None
 
 
-def _unknown_event(sight: Sight) -> Hits:
+def _unknown_event(sight: Sight) -> rule.Hits:
     values = [frame for frame in sight.frames if isinstance(frame.value, dict)]
     kinds = [(frame.number, word(frame.value.get("type"))) for frame in values]
     if not kinds:
         return None
-    return [Hit(number) for number, kind in kinds if kind not in EVENTS.of and kind not in _PLAIN_EVENTS]
+    return [rule.Hit(number) for number, kind in kinds if kind not in EVENTS.of and kind not in _PLAIN_EVENTS]
 
 
-def _unknown_member(sight: Sight) -> Hits:
+def _unknown_member(sight: Sight) -> rule.Hits:
     values = [frame for frame in sight.frames if isinstance(frame.value, dict)]
     if not values or sight.is_error:
         return None
-    return [Hit(frame.number) for frame in values if _has_unknown(frame.value)][:1]
+    return [rule.Hit(frame.number) for frame in values if _has_unknown(frame.value)][:1]
 
 
 def _has_unknown(value: dict[str, Any]) -> bool:
@@ -178,61 +170,61 @@ def _has_unknown(value: dict[str, Any]) -> bool:
 
 
 RULES = (
-    Rule(
+    rule.Rule(
         id="schema.missing",
         severity="minor",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_by_kind("missing"),
         says="A member that the published schema requires is missing or null.",
     ),
-    Rule(
+    rule.Rule(
         id="schema.type",
         severity="major",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_by_kind("type"),
         quirks=(39, 95),
         says="A member is of another type than in the published schema: typed clients refuse the frame.",
     ),
-    Rule(
+    rule.Rule(
         id="schema.word",
         severity="minor",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_by_kind("word"),
         quirks=(90, 95),
         says="A member has a word that the published schema does not list.",
     ),
-    Rule(
+    rule.Rule(
         id="schema.role",
         severity="minor",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_role,
         quirks=(95,),
-        wires=CHAT_ONLY,
+        wires=rule.CHAT_ONLY,
         says="The role does not come before the first content.",
     ),
-    Rule(
+    rule.Rule(
         id="schema.message-in-stream",
         severity="major",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_whole_object,
         quirks=(40, 90),
-        wires=CHAT_ONLY,
+        wires=rule.CHAT_ONLY,
         says="A chunk holds a whole message.",
     ),
-    Rule(
+    rule.Rule(
         id="schema.unknown-event",
         severity="note",
-        source=RESPONSES,
+        source=rule.RESPONSES,
         check=_unknown_event,
-        wires=BLOCKS,
+        wires=rule.BLOCKS,
         says="The type of an event is not known here.",
     ),
-    Rule(
+    rule.Rule(
         id="schema.unknown-member",
         severity="note",
-        source=CHAT_STREAM,
+        source=rule.CHAT_STREAM,
         check=_unknown_member,
-        wires=CHAT_ONLY,
+        wires=rule.CHAT_ONLY,
         says="Chunks hold members that are not in the published schema.",
     ),
 )

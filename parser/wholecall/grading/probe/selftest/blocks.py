@@ -8,18 +8,7 @@ from typing import Any
 
 from wholecall.discreet import compact
 from wholecall.grading.probe.reading.model import member, objects
-from wholecall.grading.probe.selftest.ends import (
-    bodiless,
-    broken_utf8,
-    closed,
-    fails,
-    in_streams,
-    leaked,
-    limited,
-    no_content_type,
-    stopped,
-    without_calls_in_bodies,
-)
+from wholecall.grading.probe.selftest import ends
 from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, each
 from wholecall.grading.probe.selftest.script import Script
 
@@ -132,7 +121,7 @@ FAULTS = (
     Fault(id="blocks-index-from-one", rule="labels.index-from-zero", says="indices begin at 1", wires=_BOTH,
           frames=each(_from_one)["frames"]),
     Fault(id="blocks-event-names", rule="frame.event-name", says="events have no names", wires=_BOTH,
-          data=in_streams(_no_names)),
+          data=ends.in_streams(_no_names)),
     Fault(id="blocks-no-end", rule="frame.stop-missing", says="the last event is missing", wires=_BOTH,
           frames=_without("message_stop", "response.completed", "response.incomplete")),
     Fault(id="blocks-unclosed", rule="ends.block-unclosed", says="blocks are never closed", wires=_BOTH,
@@ -140,22 +129,22 @@ FAULTS = (
     Fault(id="blocks-unopened", rule="ends.block-unopened", says="blocks of calls are never opened", wires=_BOTH,
           frames=_no_start),
     Fault(id="blocks-closed-after-cut", rule="ends.closed-after-cut", says="cut arguments are closed", wires=_BOTH,
-          script=closed),
+          script=ends.closed),
     Fault(id="blocks-no-usage", rule="usage.missing", says="there are no counts", wires=_BOTH, **each(_no_usage)),
     Fault(id="blocks-leaked", rule="leaks.call-in-text", says="the call stands in the text", wires=_BOTH,
-          script=leaked),
-    Fault(id="blocks-utf8", rule="frame.utf8", says="bytes are not UTF-8", wires=_BOTH, data=broken_utf8),
+          script=ends.leaked),
+    Fault(id="blocks-utf8", rule="frame.utf8", says="bytes are not UTF-8", wires=_BOTH, data=ends.broken_utf8),
     Fault(id="blocks-content-type", rule="frame.content-type", says="the content type is text/plain", wires=_BOTH,
-          reply=no_content_type),
+          reply=ends.no_content_type),
     Fault(id="blocks-plain-differs", rule="same.calls", says="bodies never have calls", wires=_BOTH,
-          script=without_calls_in_bodies),
+          script=ends.without_calls_in_bodies),
     Fault(id="blocks-fails", rule="errors.server-error", says="a wrong history is answered with 500", wires=_BOTH,
-          reply=fails),
-    Fault(id="blocks-bodiless", rule="errors.body", says="a refusal has no error body", wires=_BOTH, reply=bodiless),
+          reply=ends.fails),
+    Fault(id="blocks-bodiless", rule="errors.body", says="a refusal has no error body", wires=_BOTH, reply=ends.bodiless),
     Fault(id="blocks-length", rule="ends.length-with-call", says="whole calls are called cut", wires=_BOTH,
-          script=limited),
+          script=ends.limited),
     Fault(id="messages-end-turn", rule="ends.reason-not-calls", says="calls end with end_turn", wires=("anthropic",),
-          script=stopped),
+          script=ends.stopped),
     Fault(id="items-cut-unsaid", rule="ends.cut-unsaid", says="a cut response is completed", wires=("responses",),
           script=_unsaid),
     Fault(id="items-other-text", rule="arguments.restated", says="done states another text", wires=("responses",),

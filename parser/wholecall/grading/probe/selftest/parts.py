@@ -9,26 +9,7 @@ from typing import Any
 
 from wholecall.discreet import compact
 from wholecall.grading.probe.reading.model import member, objects
-from wholecall.grading.probe.selftest.ends import (
-    bodiless,
-    bom_inside,
-    broken_utf8,
-    closed,
-    error_as_200,
-    fails,
-    in_streams,
-    leaked,
-    leaked_bare,
-    limited,
-    marked,
-    mixed_ends,
-    no_calls,
-    no_content_type,
-    refuses_history,
-    run_together,
-    thinks,
-    without_calls_in_bodies,
-)
+from wholecall.grading.probe.selftest import ends
 from wholecall.grading.probe.selftest.fault import Fault, Frames, Payload, Reply, each
 from wholecall.grading.probe.selftest.gemini import body
 from wholecall.grading.probe.selftest.labels import changed_texts, fitted, mangled, one_id, rounded
@@ -116,7 +97,7 @@ def _text_index(value: Payload) -> None:
 
 
 def _broken_utf8(data: bytes, is_stream: bool) -> bytes:
-    return broken_utf8(data.replace(b'"modelVersion"', b'"model"'), is_stream)
+    return ends.broken_utf8(data.replace(b'"modelVersion"', b'"model"'), is_stream)
 
 
 def _ignores_streams(script: Script, reply: Reply) -> Reply | None:
@@ -152,9 +133,9 @@ FAULTS = (
     Fault(id="parts-mangled", rule="arguments.mangled", says="texts are read in a wrong charset", wires=_GEMINI,
           script=changed_texts(lambda text: fitted(text, mangled))),
     Fault(id="parts-closed-after-cut", rule="ends.closed-after-cut", says="cut arguments are closed", wires=_GEMINI,
-          script=closed),
+          script=ends.closed),
     Fault(id="parts-length", rule="ends.length-with-call", says="whole calls are called cut", wires=_GEMINI,
-          script=limited),
+          script=ends.limited),
     Fault(id="parts-no-reason", rule="ends.reason-missing", says="there is no reason", wires=_GEMINI,
           **_reasons(lambda _word: None)),
     Fault(id="parts-own-reason", rule="ends.reason-word", says="the reason is a word of another wire", wires=_GEMINI,
@@ -170,39 +151,39 @@ FAULTS = (
     Fault(id="parts-body", rule="frame.stream-ignored", says="a body comes for a stream", wires=_GEMINI,
           reply=_ignores_streams),
     Fault(id="parts-line-ends", rule="frame.line-ends", says="line ends are mixed", wires=_GEMINI,
-          data=in_streams(mixed_ends)),
+          data=ends.in_streams(ends.mixed_ends)),
     Fault(id="parts-bom", rule="frame.bom-inside", says="events begin with a byte order mark", wires=_GEMINI,
-          data=in_streams(bom_inside)),
+          data=ends.in_streams(ends.bom_inside)),
     Fault(id="parts-utf8", rule="frame.utf8", says="bytes are not UTF-8", wires=_GEMINI, data=_broken_utf8),
     Fault(id="parts-run-together", rule="frame.json", says="blank lines are missing", wires=_GEMINI,
-          data=in_streams(run_together)),
+          data=ends.in_streams(ends.run_together)),
     Fault(id="parts-unterminated", rule="frame.last-event", says="the last event has no blank line", wires=_GEMINI,
-          data=in_streams(bytes.rstrip)),
+          data=ends.in_streams(bytes.rstrip)),
     Fault(id="parts-content-type", rule="frame.content-type", says="the content type is text/plain", wires=_GEMINI,
-          reply=no_content_type),
+          reply=ends.no_content_type),
     Fault(id="parts-text-index", rule="schema.type", says="indices are texts", wires=_GEMINI, **each(_text_index)),
     Fault(id="parts-leaked", rule="leaks.call-in-text", says="the call stands in the text", wires=_GEMINI,
-          script=leaked),
+          script=ends.leaked),
     Fault(id="parts-leaked-bare", rule="leaks.call-in-text", says="the call stands in the text as JSON",
-          wires=_GEMINI, script=leaked_bare),
+          wires=_GEMINI, script=ends.leaked_bare),
     Fault(id="parts-think-tag", rule="leaks.think-tag", says="thoughts stand in the text", wires=_GEMINI,
-          script=thinks),
-    Fault(id="parts-marker", rule="leaks.marker", says="a marker stands in the text", wires=_GEMINI, script=marked),
+          script=ends.thinks),
+    Fault(id="parts-marker", rule="leaks.marker", says="a marker stands in the text", wires=_GEMINI, script=ends.marked),
     Fault(id="parts-plain-differs", rule="same.calls", says="bodies never have calls", wires=_GEMINI,
-          script=without_calls_in_bodies),
+          script=ends.without_calls_in_bodies),
     Fault(id="parts-no-required", rule="choice.required-ignored", says="ANY is ignored", wires=_GEMINI,
-          script=no_calls),
+          script=ends.no_calls),
     Fault(id="parts-no-named", rule="choice.named-ignored", says="an allowed name is ignored", wires=_GEMINI,
-          script=no_calls),
+          script=ends.no_calls),
     Fault(id="parts-error-as-200", rule="errors.as-200", says="an error has the status 200", wires=_GEMINI,
-          reply=error_as_200),
+          reply=ends.error_as_200),
     Fault(id="parts-accepts", rule="errors.accepted", says="a wrong history is accepted", wires=_GEMINI,
           reply=_accepts),
     Fault(id="parts-fails", rule="errors.server-error", says="a wrong history is answered with 500", wires=_GEMINI,
-          reply=fails),
-    Fault(id="parts-bodiless", rule="errors.body", says="a refusal has no error body", wires=_GEMINI, reply=bodiless),
+          reply=ends.fails),
+    Fault(id="parts-bodiless", rule="errors.body", says="a refusal has no error body", wires=_GEMINI, reply=ends.bodiless),
     Fault(id="parts-refuses-history", rule="history.refused", says="results are refused", wires=_GEMINI,
-          reply=refuses_history),
+          reply=ends.refuses_history),
     Fault(id="parts-no-usage", rule="usage.missing", says="there are no counts", wires=_GEMINI, **each(_no_counts)),
     Fault(id="parts-zero-usage", rule="usage.zero", says="counts are zero", wires=_GEMINI, **each(_zero_counts)),
 )  # fmt: skip
