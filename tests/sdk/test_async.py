@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import share
 from tests.support.async_surfaces import asking_async
 from tests.support.loopback import serve
 from tests.support.pieces import failed_after
@@ -123,7 +124,7 @@ async def _cancelled(surface: str, server: Loopback) -> Any:
         return *streams, await _is_closed(server)
 
 
-@pytest.mark.parametrize(("surface", "loop"), IN_PIECES)
+@pytest.mark.parametrize(("surface", "loop"), share.every(3, IN_PIECES, "cancelled"))
 def test_a_task_that_is_cancelled(surface: str, loop: str) -> None:
     """A task that is cancelled while it waits for a chunk drops the open call, and its connection closes."""
     with serve(Answer(half(*USUAL[surface]), ending="hang")) as server:

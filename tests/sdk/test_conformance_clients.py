@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import share
 from tests.support.adapters import ANTHROPIC, CHAT, CLOSED, PASSED, RESPONSES, graded, small_suite, verdicts
 
 pytestmark = pytest.mark.sdk
@@ -23,7 +24,7 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("program", "client"), TOLD, ids=lambda name: name)
+@pytest.mark.parametrize(("program", "client"), share.every(2, list(TOLD), "clients"), ids=lambda name: name)
 def test_what_a_client_is_told_to_have_run(program: str, client: str, tmp_path: Path) -> None:
     """Whole calls pass; a call that was cut passes where the client raises, refuses it or hands its text over."""
     found = graded(small_suite(tmp_path), f"python/{program}.py", client)

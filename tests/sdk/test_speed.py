@@ -9,6 +9,7 @@ import pytest
 from benchmarks import baselines, live, workloads
 from benchmarks.rivals.memory import OutOfTime, Within
 from benchmarks.rivals.readers import LIVE, READERS
+from tests.support import share
 
 # Libraries' warnings do not matter here.
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
@@ -31,7 +32,7 @@ def test_the_sdks_are_there() -> None:
     assert {"openai create()", "openai .stream()", "anthropic create()", "anthropic .stream()"} <= names
 
 
-@pytest.mark.parametrize("reader", OF_STREAMS, ids=named)
+@pytest.mark.parametrize("reader", share.every(3, OF_STREAMS, "libraries"), ids=named)
 def test_streams_are_read_to_our_result(reader: Any) -> None:
     """Calls of W1 and the text of a turn of text are as ours, the first time and every other."""
     for workload in (workloads.w1(reader.dialect), workloads.plain_text(reader.dialect, workloads.KIB)):
