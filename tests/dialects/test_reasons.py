@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 from tests.support.together import together
+from wholecall.deltas import Finish
+from wholecall.dialects import report
 from wholecall.dialects.reasons import FINISH_REASONS, turn_reason
 from wholecall.types import TurnReason
 
@@ -54,3 +56,11 @@ def test_the_table_speaks_our_words() -> None:
     """Every entry maps a word in lower case to a turn reason, and none to `unknown`."""
     assert set(FINISH_REASONS.values()) <= set(get_args(TurnReason)) - {"unknown"}
     assert [key.lower() for key in FINISH_REASONS] == list(FINISH_REASONS)
+
+
+@together(
+    ("raw", "drops"), [("interrupted", True), ("error", False), ("length", False), ("tool-calls", False)]
+)
+def test_a_turn_that_was_broken_off_leaves_no_open_call(raw: str, drops: bool) -> None:
+    """A whole text of an open call is not the call's end; other reasons take calls back where a dialect says so."""
+    assert [drops] == [finish.drops for finish in report.finish(raw) if isinstance(finish, Finish)]

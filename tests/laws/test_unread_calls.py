@@ -33,6 +33,18 @@ PAYLOADS: dict[str, tuple[dict[str, Any], ...]] = {
             "choices": [{"index": 0, "delta": {"type": "tool_use", "name": "get_tide", "input": "{}"}}],
         },
     ),
+    "a head in a delta of chat, told by its id": (
+        CHUNK,
+        {
+            "id": "r",
+            "choices": [{"index": 0, "delta": {"blocks": [{"tool_use_id": "t1", "name": "get_tide"}]}}],
+        },
+        {"id": "r", "choices": [{"index": 0, "delta": {"blocks": [{"input": "{}"}]}}]},
+    ),
+    "a call of chat without any of its members": (
+        CHUNK,
+        {"id": "r", "choices": [{"index": 0, "delta": {"tool_calls": [{"payload": {"toolName": "f"}}]}}]},
+    ),
     "a function call beside the result": (
         {"object": "chat.completion", "result": "", "function_call": {"name": "f", "arguments": "{}"}},
     ),
@@ -57,6 +69,18 @@ QUIET: dict[str, dict[str, Any]] = {
     "a choice of tools": {"tool_choice": {"type": "tool_use", "name": "f"}, "function_call": "auto"},
     "a quoted name": {"note": '{"tool_use": {"name": "f"}}'},
     "an echo of the request": {"input": [{"type": "function_call", "name": "f", "call_id": "c0"}]},
+    "a result": {"outputs": [{"tool_use_id": "t1", "name": "f", "content": "3 m"}]},
+    "an agent under the id of a call": {"data": {"toolCallId": "t1", "agentName": "f"}},
+    "an id without a name": {"data": {"toolCallId": "t1", "status": "running"}},
+    "a blank fragment": {
+        "choices": [
+            {
+                "index": 0,
+                "delta": {"tool_calls": [{"index": 0, "type": "function"}]},
+                "finish_reason": "stop",
+            }
+        ]
+    },
     "a placeholder": {"function_call": {"name": "", "arguments": "{}"}},
 }
 

@@ -87,6 +87,20 @@ def test_the_format_without_a_name_reads_the_call(name: str) -> None:
     assert [{"a": 1}] == [call.arguments for call in read_text(text, TextCalls(found), tools=tools).calls]
 
 
+HARMONY = (
+    "{% for m in messages %}{% if m.tool_calls %}{% for c in m.tool_calls %}<|start|>assistant to=functions."
+    "{{ c.function.name }}<|channel|>commentary json<|message|>{{ c.function.arguments | tojson }}<|call|>"
+    "{% endfor %}{% else %}<|start|>{{ m.role }}<|message|>{{ m.content }}<|end|>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant{% endif %}"
+)
+
+
+def test_a_prompt_may_open_the_message_of_the_call() -> None:
+    """Harmony's prompt holds the beginning of the message, and the text that follows is a call only after it."""
+    assert ["harmony", "beam", "muse"] == formats_of(HARMONY)
+    assert "harmony" == text_format_of("gpt-oss-20b", template=HARMONY)
+
+
 @pytest.mark.parametrize(
     ("template", "message"),
     [
@@ -118,6 +132,34 @@ def test_parts_of_published_templates() -> None:
     )
 
     assert "hermes" == text_format_of(template="{{ strftime_now('%d %b %Y') }}" + marked)
+
+
+_ADDS = (
+    "{% set ids = [] %}{% for m in messages %}{% set _ = ids.append(m.role) %}{% endfor %}{{ ids | length }}"
+)
+_ENDLESS = "{% set l = [1] %}{% for x in l %}{% set _ = l.append(x) %}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(_ADDS, id="Kimi K2's collects the ids of its calls in a list"),
+        pytest.param(
+            "{{ tools | map(attribute='function') | tojson }}", id="llama.cpp's writes what map gives"
+        ),
+        pytest.param("{{ functions + datetime }}", id="Firefunction's has names of its own"),
+    ],
+)
+def test_the_means_of_published_templates(part: str) -> None:
+    """A template that works where its model is served works here."""
+    assert "hermes" == text_format_of(template=part + TEMPLATES["hermes"])
+
+
+@pytest.mark.parametrize("part", [_ENDLESS, "{{ messages.pop() }}", "{{ messages[0].update(role='x') }}"])
+def test_a_template_changes_nothing_and_ends(part: str) -> None:
+    """A list has a bound of what is added to it, and nothing else is changed."""
+    with pytest.raises(ValueError, match="writes no calls"):
+        text_format_of(template=part + TEMPLATES["hermes"])
 
 
 def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

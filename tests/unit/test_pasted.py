@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,21 @@ FORMS = {
     "rows of chunks": [json.dumps({"at": 1, "raw_chunk": chunk}) for chunk in CHUNKS],
     "rows of lines": [json.dumps({"raw_chunk": f"{line}\n\n", "at": 1}) for line in LINES],
     "structured logs": [json.dumps({"level": "debug", "msg": line}) for line in LINES],
+    "rows of containers": [
+        json.dumps({"log": text, "stream": "stdout"}) for line in LINES for text in (f"{line}\n", "\n")
+    ],
+    "a list of rows": [json.dumps({"events": [{"timestamp": 1, "message": line} for line in LINES]})],
+    "a list of rows over several lines": json.dumps(
+        {"events": [{"message": line} for line in LINES]}, indent=4
+    ).split("\n"),
+    "colours": [f"\x1b[2m{line}\x1b[0m" for line in LINES],
+    "coloured levels": [f"\x1b[32mINFO\x1b[0m: {line}" for line in LINES],
+    "coloured chunks": [f"\x1b[36m{json.dumps(chunk)}\x1b[39;49m" for chunk in CHUNKS],
+    "indented lines": [f"    {line}" for line in LINES],
+    "names of pods": [f"[pod/llm-7f9c/server] 2026-11-29T10:00:00.1234Z {line}" for line in LINES],
+    "a journal": [f"Nov 29 10:00:00 host python[123]: {line}" for line in LINES],
+    "the log of a container": [f"2026-11-29T10:00:00.1234Z stdout F {line}" for line in LINES],
+    "what curl shows": ["< HTTP/2 200", "< content-type: text/event-stream", "<", *LINES],
     "a row of a stream": [json.dumps({"raw_chunk": "\n\n".join(LINES)})],
     "a row of a response": [json.dumps({"status": 200, "response_body": BODY})],
     "a row of a response as text": [json.dumps({"response_body": json.dumps(BODY)})],
@@ -90,6 +107,15 @@ FORMS = {
             "created=1, model='m', object='chat.completion.chunk', service_tier=Tier.DEFAULT)"
         ),
     ],
+}
+
+
+AROUND: dict[str, Callable[[list[str]], list[str]]] = {
+    "a quote": lambda lines: [f"> {line}" for line in lines],
+    "times": lambda lines: [f"2026-11-29T10:00:00.123Z INFO {line}" for line in lines],
+    "names of containers": lambda lines: [f"api-1  | {line}" for line in lines],
+    "a fence": lambda lines: ["The log:", "", "```text", *lines, "```"],
+    "colours": lambda lines: [f"\x1b[2m{line}\x1b[0m" for line in lines],
 }
 
 
@@ -129,8 +155,27 @@ def test_a_line_that_was_cut_is_no_call(tmp_path: Path) -> None:
     assert [] == _calls(path)
 
 
+def test_marks_around_marks_are_left_out(tmp_path: Path) -> None:
+    """A quote of a log, a fence in a quote: each form has its call inside of each other one."""
+    lost = []
+    for (name, lines), (around, mark) in product(FORMS.items(), AROUND.items()):
+        path = tmp_path / "pasted.txt"
+        path.write_text("\n".join(mark(lines)) + "\n", encoding="utf-8")
+        if [("pasted", "f", json.loads(_ARGUMENTS))] != _calls(path):
+            lost.append(f"{name} in {around}")
+
+    assert [] == lost
+
+
 _CUTTABLE = ("JSON after a time", "dicts", "times", "bytes", "texts after a time", "objects of an SDK")
-_ROWS = ("rows of chunks", "rows of lines", "structured logs")
+_ROWS = (
+    "rows of chunks",
+    "rows of lines",
+    "structured logs",
+    "rows of containers",
+    "colours",
+    "indented lines",
+)
 
 
 @share.in_parts(4)

@@ -61,7 +61,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "budget_exceeded",
         "retries_exhausted",
     ),
-    "aborted": ("interrupted",),  # the AI SDK, by a message of the user
+    "aborted": ("interrupted",),  # the AI SDK: the model's stream ended without its end, and no tool may run
     "pause": (
         "pause_turn",
         "requires_continuation",

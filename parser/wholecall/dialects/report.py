@@ -48,9 +48,9 @@ def counts(**counts: object) -> list[deltas.Delta]:
 
 
 def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) -> list[deltas.Delta]:
-    """Return why a choice ended; with the reason `drops_at` the provider takes back the open calls."""
+    """Return why a choice ended; broken off, or with the reason `drops_at`, it leaves no open call."""
     known = reasons.turn_reason(raw)
-    return [] if known is None else [deltas.Finish(choice, *known, drops=known[0] == drops_at)]
+    return [] if known is None else [deltas.Finish(choice, *known, drops=known[0] in ("aborted", drops_at))]
 
 
 def error(payload: Any, *, fatal: bool = True) -> list[deltas.Delta]:

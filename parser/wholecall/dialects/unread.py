@@ -3,10 +3,13 @@
     {"choices":[{"delta":{"type":"tool_use","name":"get_tide","input":"{}"}}]}     read as chat: no call comes of it
 
 Theory of operation. A frame that led to any delta of a call, or only a piece of text, is not looked at; nearly all are
-such frames. Other frames are searched for a word for a call, as the name of a member, as a `type` or as the name of the
-event: first in the text of the frame, where a quoted word is one of the frame itself, because quotes are escaped inside
-of strings; then, where there is one, in the decoded text. An object that holds no text, as the counts in `usage` or a
-head whose text is still to come, is not a call. The machine decides by its ids whether a call came already.
+such frames. A delta that says nothing of its call, neither a label nor a text, does not count. Other frames are
+searched for a word for a call, as the name of a member, as a `type` or as the name of the event: first in the text of
+the frame, where a quoted word is one of the frame itself, because quotes are escaped inside of strings; then, where
+there is one, in the decoded text. The name of a call's id (`tool_use_id`) is such a word if a name and at most
+arguments stand beside it, because other objects are about a call. An object that holds no text, as the counts in
+`usage` or a head whose text is still to come, is not a call. The machine decides by its ids whether a call came
+already.
 """
 
 from __future__ import annotations
@@ -28,12 +31,16 @@ _QUOTED: Final = tuple(
     re.compile(f'{word}"') for word in _WORDS
 )  # each begins as one word does, and is found fast
 _HOLDS: Final = re.compile(r'\s*:\s*(?:\{\s*"|\[\s*[{\["]|"[{\[])')  # an object, a list, or their text
+_ID: Final = re.compile(r'(?:tool|function)[_-]?(?:[cC]all|[uU]se)[_-]?[iI][dD]"\s*:\s*"')
+_HEAD: Final = re.compile(r"(?:\w*_)?id|\w*Id|name|type|status|index|args|arguments|input")
 _TYPE: Final = re.compile(r'"type"\s*:\s*"[\w.-]*$')
 _REASON: Final = 'eason":"tool'  # that is about calls, in the last frames of most turns
 _BEFORE: Final = 60  # characters, in which it is searched
 _MOST: Final = 32  # ids and names that are kept of a possible call
 _LONGEST: Final = 256  # characters of one label
-_LABELS: Final = frozenset({"type", "status", "object", "role"})  # their values are not text of a call
+_LABELS: Final = frozenset(
+    {"type", "status", "object", "role", "index"}
+)  # their values are not text of a call
 _ERRORS: Final = frozenset({"error", "last_error"})
 # Members that repeat a request or earlier turns.
 _ECHOES: Final = _ERRORS | {
@@ -58,7 +65,10 @@ _CALLS: Final[frozenset[type]] = frozenset(
         *(deltas.Fragment, deltas.Labelled, deltas.Slot, deltas.Run, deltas.Restated, deltas.Reread),
     }
 )
-_PIECES: Final[frozenset[type]] = _CALLS | {deltas.TextFragment, deltas.ReasoningFragment}
+# Pieces of text: a frame that leads to one has no room for a call.
+_PIECES: Final[frozenset[type]] = frozenset(
+    {deltas.TextFragment, deltas.ReasoningFragment, deltas.Fragment, deltas.Slot, deltas.Run}
+)
 
 
 def with_unread(
@@ -78,29 +88,39 @@ def with_unread(
 
 
 def is_read(told: list[deltas.Delta], text: str) -> bool:
-    """Return whether a frame with any name needs no search: a call was read, or it has no word for a call."""
+    """Return whether a frame with any name needs no search: its calls were read, or it has no word for a call."""
     return not ("tool" in text or "unction" in text) or _says_call(told)
 
 
 def _says_call(told: list[deltas.Delta]) -> bool:
-    """Return whether a frame led to any delta of a call, or only a piece of text."""
-    if len(told) == 1 or (told and type(told[0]) is deltas.TextBegan):
-        return type(told[-1]) in _PIECES
-    return not _CALLS.isdisjoint(map(type, told))
+    """Return whether a frame led to any delta of a call that says something, or only a piece of text."""
+    if (len(told) == 1 or (told and type(told[0]) is deltas.TextBegan)) and type(told[-1]) in _PIECES:
+        return True
+    return any(type(delta) in _CALLS and not _is_blank(delta) for delta in told)
+
+
+def _is_blank(delta: deltas.Delta) -> bool:
+    """Return whether a fragment says nothing: `{"tool_calls":[{"payload":{…}}]}`, whose members are none of chat's."""
+    return type(delta) is deltas.Labelled and not (delta.id or delta.name or delta.text)
 
 
 def _is_likely(text: str) -> bool:
-    """Return whether a member of such a name holds something in the text of a frame, or an object is of such a type."""
+    """Return whether the text of a frame may hold a call.
+
+    A member of such a name holds something, an object is of such a type, or a name comes with the id of a call.
+    """
     if "unction" not in text and text.count("tool") == text.count(_REASON):
         return False
     for found in chain.from_iterable(word.finditer(text) for word in _QUOTED):
         start, end = found.span()
-        if _HOLDS.match(text, end):
+        if _HOLDS.match(text, end) or _is_type(text, start):
             return True
-        before = text[max(start - _BEFORE, 0) : start]
-        if '"type"' in before and _TYPE.search(before):
-            return True
-    return False
+    return '"name"' in text and _ID.search(text) is not None
+
+
+def _is_type(text: str, start: int) -> bool:
+    before = text[max(start - _BEFORE, 0) : start]
+    return '"type"' in before and _TYPE.search(before) is not None
 
 
 class _Place(NamedTuple):
@@ -126,7 +146,7 @@ def _calls_in(value: Any, *, named: bool) -> Iterator[deltas.CallUnread]:
         elif isinstance(value, str) and named and value.lstrip().startswith(("{", "[")):
             places.append(_Place(plain(value) or {"text": value}, ids, named))
         elif isinstance(value, dict):
-            named = named or _is_word(value.get("type"))
+            named = named or _is_word(value.get("type")) or _is_head(value)
             call = _call(value, ids) if named else None
             if call is not None:
                 yield call
@@ -138,6 +158,12 @@ def _calls_in(value: Any, *, named: bool) -> Iterator[deltas.CallUnread]:
 
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and _WORD.fullmatch(value) is not None
+
+
+def _is_head(value: dict[str, Any]) -> bool:
+    """Return whether an object consists of the id of a call, a name, and perhaps arguments."""
+    ids = [key for key in value if _is_id(key) and _is_word(key[:-2].rstrip("_-"))]
+    return bool(ids) and "name" in value and all(map(_HEAD.fullmatch, value))
 
 
 def _is_label(value: object) -> bool:

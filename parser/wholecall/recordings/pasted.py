@@ -5,12 +5,15 @@ Theory of operation. A bug report or a log shows the lines of a stream with some
     2026-11-29T10:00:00.123Z INFO data: {"id":"c1",…}      api-1  | data: {"id":"c1",…}      > data: {"id":"c1",…}
     {"raw_chunk": "data: {…}\n\n"}      {"response_body": {…}}
     b'data: {…}\n\n'      {'id': 'c1', 'choices': […]}      ChatCompletionChunk(id='c1', choices=[…])
+    {"log":"data: {…}\n","stream":"stdout","time":"…"}      "message": "data: {…}",      \x1b[2mdata: {…}\x1b[0m
 
 A line counts by its end: `data:` or `event:` with what follows, a JSON object, or a repr of Python; all before it is
-left out, and so are lines without any. Events are written anew as server-sent events, because blank lines get lost in
-logs. Each row of a whole response is a recording; everything else is one.
+left out, and so are colours of terminals, and lines without any such end. A list of rows, as the command of a log
+service prints it, counts by its rows, also over several lines. Events are written anew as server-sent events, because
+blank lines get lost in logs. Each row of a whole response is a recording; everything else is one.
 
-A file is pasted only if it is no stream as it is, and one of its first lines has such an end.
+A file is pasted only if it is no stream as it is, and one of its first lines has such an end. Fields of server-sent
+events that are indented are no stream.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from wholecall.recordings.model import Recording
 from wholecall.recordings.source import Source
 
 _FORM = "pasted"
-_BEGINS = re.compile(rb'(?:data|event|id|retry):|:|\{\s*(?:"|$)|\[\s*(?:[{\["]|$)')
+_BEGINS = re.compile(rb'(?:data|event|id|retry):|:|\s*(?:\{\s*(?:"|$)|\[\s*(?:[{\["]|$))')
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 _BEFORE = rb"""(?:[^{}"'()]{0,256}?[\s|>\]:])??"""  # a time, a level, a name, the mark of a quote
 _FIELD = re.compile(_BEFORE + rb"""((?:data:\s?["\[{0-9]|event:\s?[\w.-]+\s*$).*)""", re.DOTALL)
 _VALUE = re.compile(_BEFORE + rb"""(\{.*\}|[A-Za-z_][\w.]*\(.*\)|[bB]?'.*'|[bB]?".*")[\s,;]*$""", re.DOTALL)
@@ -42,7 +46,10 @@ _LONGEST_REPR = 64 * 1024  # bytes of a line that Python's parser reads
 _DAMAGE = (ValueError, SyntaxError, RecursionError, MemoryError)
 # Members of rows: a chunk, or a whole response, as an object or as text; and those that may hold lines of a stream.
 _CHUNK, _BODY = "raw_chunk", "response_body"
-_LINES = ("chunk", "raw", "line", "data", "message", "msg")
+_LINES = ("chunk", "raw", "line", "log", "data", "message", "msg", "MESSAGE")
+_MEMBER = re.compile(
+    _BEFORE + rb"""\s*"(?:%s)":\s*("(?:data: ?\{|event: ).*?),?\s*$""" % "|".join(_LINES).encode()
+)
 
 Event = tuple[str, str]  # the name and the data
 
@@ -54,8 +61,10 @@ def is_pasted(head: bytes) -> bool:
         return False
     first = _loaded(lines[0])
     if isinstance(first, dict):
-        return _row(first) is not None
-    return not _BEGINS.match(lines[0].lstrip()) and any(_is_one(line) for line in lines)
+        return any(_rows(first))
+    if lines[0].strip() in (b"{", b"["):
+        return any(map(_MEMBER.match, lines))
+    return not _BEGINS.match(lines[0]) and any(_is_one(_COLOUR.sub(b"", line)) for line in lines)
 
 
 def read_pasted(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
@@ -78,7 +87,7 @@ def _events(lines: Iterable[bytes], bodies: list[bytes]) -> Iterator[Event]:
     """Yield the events in lines; whole responses are added to the bodies."""
     name = ""
     for line in lines:
-        for field, text in _fields(line, bodies):
+        for field, text in _fields(_COLOUR.sub(b"", line), bodies):
             if field == "event":
                 name = text
             else:
@@ -92,19 +101,27 @@ def _fields(line: bytes, bodies: list[bytes]) -> Iterator[tuple[str, str]]:
         field, _, text = found[1].decode("utf-8", "replace").partition(":")
         yield field, text.strip()
         return
+    if found := _MEMBER.match(line):
+        line = found[1]
     value = _value(line)
     if isinstance(value, (bytes, str)):
         yield from _fields_in(value, bodies)
     elif isinstance(value, dict):
-        name, held = _row(value) or ("", value)
-        if name == _BODY:
-            bodies.append(_text_of(held).encode("utf-8", "replace"))
-        elif name:
-            yield from _fields_in(_text_of(held), bodies)
-        else:
-            yield "data", _text_of(held)
+        for name, held in list(_rows(value)) or [("", value)]:
+            yield from _fields_of(name, held, bodies)
     elif found := _CUT.match(line):  # its text is lost, and no call may come out without it
         yield "data", "{" + found[1].decode("utf-8", "replace").strip().removeprefix("{")
+
+
+def _fields_of(name: str, held: Any, bodies: list[bytes]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of events in the member of a row, or in an event that is no row."""
+    text = _text_of(held)
+    if name == _BODY:
+        bodies.append(text.encode("utf-8", "replace"))
+    elif name:
+        yield from _fields_in(text, bodies)
+    else:
+        yield "data", text
 
 
 def _fields_in(text: bytes | str, bodies: list[bytes]) -> Iterator[tuple[str, str]]:
@@ -116,11 +133,21 @@ def _fields_in(text: bytes | str, bodies: list[bytes]) -> Iterator[tuple[str, st
 
 
 def _is_one(line: bytes) -> bool:
-    if _FIELD.match(line):
+    if _FIELD.match(line) or _MEMBER.match(line):
         return True
     value = _value(line)
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return isinstance(value, dict) or _is_lines(text)
+
+
+def _rows(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the members of rows that hold a chunk or a response: of the value, or of those in its lists."""
+    if row := _row(value):
+        yield row
+        return
+    lists = (each for each in value.values() if isinstance(each, list))
+    found = (_row(each) for listed in lists for each in listed if isinstance(each, dict))
+    yield from (row for row in found if row)
 
 
 def _row(value: dict[str, Any]) -> tuple[str, Any] | None:

@@ -7,13 +7,16 @@ markers, so several may; the first in the order of the table counts.
 
 Templates differ in how they want a call: arguments as an object or as JSON text, content empty or absent. Each way is
 tried until one is read. The text of the answer follows the prompt that asks for it, or the question if that prompt opens
-something else, such as reasoning. A template is a program: it runs in Jinja's sandbox, as in the libraries that use it.
+something else, such as reasoning. A prompt may open the call's own message, as Harmony's `<|start|>assistant` does: its
+end counts where the text alone is no call. A template is a program: it runs in Jinja's sandbox, as in the libraries that
+use it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from typing import Any, Final, NoReturn
 
 from wholecall.calls.tools.tool import Tools
@@ -40,16 +43,15 @@ _SCHEMA: Final = {
     },
     "required": ["port", "days"],
 }
-_TOOLS: Final = [
-    {
-        "type": "function",
-        "function": {"name": _NAME, "description": "the tides of a port", "parameters": _SCHEMA},
-    }
-]
+_TOOL: Final = {"name": _NAME, "description": "the tides of a port", "parameters": _SCHEMA}
+_TOOLS: Final = [{"type": "function", "function": _TOOL}]
 _ASKED: Final = [{"role": "user", "content": "When is the tide?"}]
 _DAY: Final = "1 January 2026"
 _CONTENTS: Final[tuple[Any, ...]] = ("", None)
+_MOST_ADDED: Final = 1000  # elements of a list that a template adds to
+_END: Final = 200  # characters of a prompt: enough for the beginning of a message
 Render = Callable[..., "str | None"]
+Answer = tuple[str, str]  # the prompt, and the text that follows it
 
 
 def formats_of(template: str) -> list[str]:
@@ -71,17 +73,18 @@ def formats_of(template: str) -> list[str]:
     return _readers(plain, _written(render, _RICH), _RICH) or plain
 
 
-def _readers(names: Iterable[str], written: Iterable[str], arguments: dict[str, Any]) -> list[str]:
-    """Return the formats that read the call in the first of the texts that any of them reads."""
-    found = ([name for name in names if _reads(name, text, arguments)] for text in written)
+def _readers(names: Iterable[str], written: Iterable[Answer], arguments: dict[str, Any]) -> list[str]:
+    """Return the formats that read the call in the first of the texts, alone or behind its prompt, that any of them reads."""
+    texts = ((begun, text) for prompt, text in written for begun in ("", prompt[-_END:]))
+    found = ([name for name in names if _reads(name, *text, arguments)] for text in texts)
     return next(filter(None, found), [])
 
 
-def _reads(name: str, text: str, arguments: dict[str, Any]) -> bool:
-    """Return whether a format finds just this call in a text."""
+def _reads(name: str, prompt: str, text: str, arguments: dict[str, Any]) -> bool:
+    """Return whether a format finds just this call in a text that goes on a prompt."""
     form = FORMATS[name]
     tools: Tools[Any] = Tools({_NAME: _SCHEMA})
-    engine = TextEngine(rules_of(form, frozenset(form.weak)), Declared(tools), Limits())
+    engine = TextEngine(rules_of(form, frozenset(form.weak)), Declared(tools), Limits(), prompt=prompt)
     outputs = engine.feed(text) + engine.close("clean")
     found = [one for one in outputs if isinstance(one, (Written, Unread))]
     return [(one.name, _value(one)) for one in found] == [(_NAME, arguments)]
@@ -95,14 +98,14 @@ def _value(one: Written | Unread) -> Any:
         return None
 
 
-def _written(render: Render, arguments: dict[str, Any]) -> Iterator[str]:
-    """Yield the text of an answer with one call, in each way in which the template writes it."""
+def _written(render: Render, arguments: dict[str, Any]) -> Iterator[Answer]:
+    """Yield an answer with one call, in each way in which the template writes it."""
     prompts = [render(_ASKED, prompt=prompt) or "" for prompt in (True, False)]
     for answer in _answers(arguments):
         whole = render([*_ASKED, answer], prompt=False) or ""
         before = next(filter(whole.startswith, prompts), "")
         if _NAME in whole[len(before) :]:
-            yield whole[len(before) :]
+            yield before, whole[len(before) :]
 
 
 def _answers(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -127,13 +130,25 @@ def _renderer(template: str) -> Render:
     refused = fault, ArithmeticError, AttributeError, LookupError, TypeError, ValueError
 
     def render(messages: list[dict[str, Any]], *, prompt: bool) -> str | None:
-        given = {"messages": messages, "tools": _TOOLS, "add_generation_prompt": prompt}
+        given = deepcopy({"messages": messages, "tools": _TOOLS, "add_generation_prompt": prompt})
+        given |= {"functions": json.dumps([_TOOL]), "datetime": _DAY}  # Firefunction's names
         try:
             return str(compiled.render(**given, bos_token="<s>", eos_token="</s>"))  # noqa: S106 - a token of a model
         except refused:
             return None
 
     return render
+
+
+def _dumped(value: Any, indent: int | None = None, **_: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent, default=_listed)
+
+
+def _listed(value: object) -> list[Any]:
+    """Return what a filter such as `map` gives as a list."""
+    if isinstance(value, Iterator):
+        return list(value)
+    raise TypeError("no JSON value")
 
 
 def _environment() -> tuple[Any, type[Exception]]:
@@ -156,12 +171,16 @@ def _environment() -> tuple[Any, type[Exception]]:
     def refuse(message: str) -> NoReturn:
         raise TemplateError(message)
 
-    def dumped(value: Any, indent: int | None = None, **_: Any) -> str:
-        return json.dumps(value, ensure_ascii=False, indent=indent)
+    class Sandbox(ImmutableSandboxedEnvironment):
+        """The sandbox of other libraries, in which Kimi K2's template could not collect the ids of its calls."""
 
-    environment: Any = ImmutableSandboxedEnvironment(
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            is_addition = isinstance(obj, list) and attr == "append" and len(obj) < _MOST_ADDED
+            return is_addition or super().is_safe_attribute(obj, attr, value)
+
+    environment: Any = Sandbox(
         trim_blocks=True, lstrip_blocks=True, extensions=[ext.loopcontrols, Generation]
     )
-    environment.filters["tojson"] = dumped
+    environment.filters["tojson"] = _dumped
     environment.globals.update(raise_exception=refuse, strftime_now=lambda _form: _DAY)
     return environment, TemplateError
