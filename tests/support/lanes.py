@@ -356,7 +356,7 @@ _ANTHROPIC_WIRE = Wire(
 # --- OpenAI Responses ---------------------------------------------------------------------------------------
 
 
-def _numbered(kinds: list[tuple[str, dict[str, Any]]], start: int = 0) -> list[bytes]:
+def numbered(kinds: list[tuple[str, dict[str, Any]]], start: int = 0) -> list[bytes]:
     """Return events, numbered."""
     return [_named(kind, sequence_number=n, **members) for n, (kind, members) in enumerate(kinds, start)]
 
@@ -435,7 +435,6 @@ def _function_kinds(index: int, pieces: list[str], name: str = "f") -> Iterator[
 def _responses_kinds(rng: Random) -> Iterator[_Kind]:
     yield _response("created", "in_progress")
     yield _response("in_progress", "in_progress")
-    output: list[Any] = []
     parts: list[list[_Kind]] = []
     kinds = ["thought", "text", "call", "call", "call"]
     chosen = [kind for kind in kinds if rng.random() < 0.5]
@@ -448,33 +447,63 @@ def _responses_kinds(rng: Random) -> Iterator[_Kind]:
             parts.append([*_message_kinds(n, _pieces(rng, "I look it up."))])
         else:
             parts.append([*_function_kinds(n, _pieces(rng, rng.choice(_VALUES)), rng.choice("fg"))])
-    for part in parts:
-        yield from part
-        output.append(part[-1][1]["item"])
+    output = [part[-1][1]["item"] for part in parts]
+    while parts:
+        n = _n_calls(parts) if rng.random() < 0.5 else 1
+        yield from in_turn(rng, parts[:n])
+        del parts[:n]
     yield _response("completed", "completed", output=output, usage={"input_tokens": 5, "output_tokens": 9})
 
 
+def _n_calls(parts: list[list[_Kind]]) -> int:
+    """Return how many of the next items are calls, at least one."""
+    calls = [part[0][1]["item"]["type"] == "function_call" for part in parts]
+    return max([*calls, False].index(False), 1)
+
+
+def in_turn(rng: Random, parts: list[list[_Kind]]) -> Iterator[_Kind]:
+    """Yield the events of items side by side, in any order in which they begin one after the other."""
+    left = [[*part] for part in parts]
+    n_begun = 0
+    while any(left):
+        n = rng.choice([n for n in range(min(n_begun + 1, len(left))) if left[n]])
+        n_begun = max(n_begun, n + 1)
+        yield left[n].pop(0)
+
+
 def _responses_stream(rng: Random) -> list[bytes]:
-    return _numbered([*_responses_kinds(rng)])
+    return numbered([*_responses_kinds(rng)])
 
 
-_CREATED, _IN_PROGRESS = _numbered(
+_CREATED, _IN_PROGRESS = numbered(
     [_response("created", "in_progress"), _response("in_progress", "in_progress")]
 )
-_TEXTS = _numbered([*_message_kinds(0, ["a", "b"])], 1)
+_TEXTS = numbered([*_message_kinds(0, ["a", "b"])], 1)
 _NEXT = len(_TEXTS) + 1
-_CALL = _numbered([*_function_kinds(1, ['{"a"', ":1}"])], _NEXT)
+_CALL = numbered([*_function_kinds(1, ['{"a"', ":1}"])], _NEXT)
 _ENDS = _NEXT + len(_CALL)
+_TURNS = numbered(
+    [
+        *in_turn(
+            Random(1), [[*_function_kinds(0, ['{"a"', ":1}"])], [*_function_kinds(1, ['{"b":{', "}}"], "g")]]
+        )
+    ],
+    1,
+)
 _LISTED = [_said(0, "ab", "completed"), _function(1, '{"a":1}', "completed")]
 
 
 def _ended(n: int, *output: dict[str, Any], status: str = "completed", **members: Any) -> bytes:
-    return _numbered([_response(status, status, output=[*output], **members)], n)[0]
+    return numbered([_response(status, status, output=[*output], **members)], n)[0]
 
 
 _RESPONSES: dict[str, bytes] = {
     **{f"text {n}": event for n, event in enumerate(_TEXTS)},
     **{f"call {n}": event for n, event in enumerate(_CALL)},
+    **{f"turn {n}": event for n, event in enumerate(_TURNS)},
+    "end of turns": _ended(
+        len(_TURNS) + 1, _function(0, '{"a":1}', "completed"), _function(1, '{"b":{}}', "completed", "g")
+    ),
     "end of text": _ended(_NEXT, *_LISTED[:1], usage={"output_tokens": 3}),
     "end": _ended(_ENDS, *_LISTED),
     "end without a list": _ended(_ENDS),
@@ -486,7 +515,7 @@ _AT_CALL = _NEXT + 2  # the number of the second piece of the call
 _ODD_RESPONSES: dict[str, bytes] = {
     "created again": _CREATED,
     "another response": _CREATED.replace(b'"r1"', b'"r2"'),
-    "gap": _numbered([_piece(1, ":1}")], _AT_CALL + 1)[0],
+    "gap": numbered([_piece(1, ":1}")], _AT_CALL + 1)[0],
     "not numbered": _named(
         "response.function_call_arguments.delta", item_id="fc_1", output_index=1, delta="1"
     ),
@@ -494,7 +523,7 @@ _ODD_RESPONSES: dict[str, bytes] = {
         "response.function_call_arguments.delta", stream_id="s", sequence_number=_AT_CALL
     ),
     **{
-        name: _numbered([kind], _AT_CALL)[0]
+        name: numbered([kind], _AT_CALL)[0]
         for name, kind in {
             "empty piece": _piece(1, ""),
             "object again": _piece(1, '{"a":1}'),
@@ -548,6 +577,7 @@ _RESPONSES_WIRE = Wire(
     (
         (*(f"text {n}" for n in range(len(_TEXTS))), "end of text"),
         (*(name for name in _RESPONSES if name.startswith(("text ", "call "))), "end"),
+        (*(name for name in _RESPONSES if name.startswith("turn ")), "end of turns"),
         ("text 0", "comment", "text 1", "text 2", "text 3"),
     ),
     _responses_stream,

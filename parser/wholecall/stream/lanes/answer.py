@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
+from operator import attrgetter
 from typing import Any, ClassVar, Final, Union
 
 import msgspec
@@ -41,6 +42,7 @@ from wholecall.stream.lanes.words import Asked, is_id, is_name
 _PLAIN: Final = frozenset({"stop", "length", "tool_calls"})  # reasons without further meaning
 _MOST_ARGUMENTS: Final = 65_536  # characters of all calls of a turn
 _MOST_LOGGED: Final = 1_048_576  # characters of frames that are not pieces
+_PLACE: Final = attrgetter("index")
 
 # Functions of the class, so that no lane refers to itself. The first returns the piece in the text of a frame that
 # continues the same text, perhaps an empty piece, and None for any other frame; its number counts the pieces before it
@@ -131,7 +133,10 @@ class Answer:
     def run(self, row: Row, translator: Any) -> list[Delta]:
         """Return the translator's deltas for a row of pieces, which follow the frames that it has translated."""
         counts: list[Delta] = [] if row.counts is None else [UsageSeen(row.counts)]
-        return [Run(self._in_common(row, translator), row.texts), *counts]
+        runs = [
+            Run(self._in_common(row._replace(label=label), translator), texts) for label, texts in row.runs
+        ]
+        return [*runs, *counts]
 
     @abstractmethod
     def _in_common(self, row: Row, translator: Any, /) -> Piecewise:
@@ -292,6 +297,35 @@ class Answer:
             events += map(partial(ArgumentsDelta, 0, 0, call.index), pieces)
         return True
 
+    def argue_in_turn(self, text: str, events: list[Event[Any]]) -> bool:
+        """Take a piece of one of several open calls, to which their weave has turned; return False as above."""
+        weave: Any = self._of
+        texts, latest = weave.texts, self.calls[-1]
+        _, call = weave.strands[len(texts)]
+        size = call.size
+        if not size:
+            events.append(ToolCallStarted(0, 0, call.index, call.id, call.name, "function"))
+        elif text[0] == "{" and not placeholders.PLACEHOLDER_SIZE < size > len(text):
+            return False
+        n = len(text)
+        if latest.size + n + self._n_arguments > _MOST_ARGUMENTS:
+            return False
+        if call is not latest:
+            self._n_arguments += n
+        if size < FIRST:  # as `add` does
+            call.parts.append(text)
+        else:
+            (call.rest or call.later()).add(text)
+        call.size = size + n
+        texts.append(text)
+        if self._shows:
+            events.append(ArgumentsDelta(0, 0, call.index, text))
+        return True
+
+    def argue_singly(self, _pieces: list[str], _events: list[Event[Any]]) -> bool:
+        """Take no piece: those of several calls are taken one by one."""
+        return False
+
     def _take_calls(
         self,
         wanted: Iterable[tuple[str, str, str]],
@@ -379,14 +413,15 @@ class Answer:
     def turn(self) -> Turn[Any]:
         """The finished turn."""
         finished = self._finished()
+        ended = sorted(self._events, key=_PLACE)  # calls that are open side by side may end in any order
         return Turn(
             self.dialect,
             self.id,
             self.model,
             self.text.text,
             Reasoning(tuple(thought.seen() for thought in self.thoughts if thought)),
-            tuple(event for event in self._events if type(event) is ToolCall),
-            dropped=tuple(event for event in self._events if type(event) is ToolCallDropped),
+            tuple(event for event in ended if type(event) is ToolCall),
+            dropped=tuple(event for event in ended if type(event) is ToolCallDropped),
             reason=finished.reason,
             provider_reason=finished.provider_reason,
             usage=finished.usage,
@@ -400,4 +435,5 @@ AT_ONCE: Final[Mapping[Act, Callable[[Any, list[str], list[Any]], bool]]] = {
     Answer.say: Answer.say_all,
     Answer.think: Answer.think_all,
     Answer.argue: Answer.argue_all,
+    Answer.argue_in_turn: Answer.argue_singly,
 }

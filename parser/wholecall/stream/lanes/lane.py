@@ -1,15 +1,16 @@
 """The fast lane: one turn that is as its dialect documents it, from bytes to events in one pass.
 
 Theory of operation. Most streams have nothing odd in them: one turn, dense indices, fresh ids, a name in the head of
-each call, pieces for the latest call, one reason, one end. A lane reads such a stream with a few lists as its state,
-and emits the same events as the machine (framing, translator, assembler). At any other input the lane gives up, and
-takes nothing of the current read. Then a new machine takes the part of the stream that the lane has kept, and its
-events are left out, because the lane has emitted them. The machine also takes the current read. Therefore the lane
-copies no state and no rule of the machine: where the machine would have to decide something, the lane ends.
+each call, pieces for the latest call (in Responses for the one that their labels name), one reason, one end. A lane
+reads such a stream with a few lists as its state, and emits the same events as the machine (framing, translator,
+assembler). At any other input the lane gives up, and takes nothing of the current read. Then a new machine takes the
+part of the stream that the lane has kept, and its events are left out, because the lane has emitted them. The machine
+also takes the current read. Therefore the lane copies no state and no rule of the machine: where the machine would have
+to decide something, the lane ends.
 
 The lane keeps a *log*: frames that are not pieces are kept as they came, and a row of pieces is kept as its place in
-the text (`rows`, `answer`). The machine also continues a long text that comes in reads of many events, because it takes many
-events at once.
+the text (`rows`, `answer`); pieces of several calls that take turns are kept as they came. The machine also continues
+a long text that comes in reads of many events, because it takes many events at once.
 
 Each dialect's lane is a subclass. Its `_texts` cuts the input into the texts of frames. `_more` reads the frames that
 continue the same text, as most do, and `_act` takes their pieces. `_take` takes all other frames, and decides which
@@ -28,7 +29,7 @@ from wholecall.framing.base import CR
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes import templates
 from wholecall.stream.lanes.answer import AT_ONCE, Answer, no_more
-from wholecall.stream.lanes.rows import size_of
+from wholecall.stream.lanes.rows import LaneCall, size_of
 from wholecall.stream.lanes.texts import is_text, named_event
 from wholecall.stream.lanes.words import CRLF, Asked
 from wholecall.stream.payloads import is_of_fields, quick_text
@@ -270,11 +271,15 @@ class Lane(Answer):
             return None
         label, text, number = piece
         events: list[Event[Any]] = []
-        is_next = label == self._label and number == self._number
+        is_next = number == self._number and (label == self._label or self._turns_to(label))
         if not is_next or not is_text(text) or not self._act(self, text, events):
             return None
         self._number += self._step
         return events
+
+    def _turns_to(self, _label: Any) -> bool:
+        """Return whether a piece with this label continues another text that is open, and let it."""
+        return False
 
     def _feed_dict(self, payload: dict[str, Any]) -> list[Event[Any]] | None:
         if self._more is no_more or self.held is not None:
@@ -330,7 +335,7 @@ class Lane(Answer):
         if self.body:
             return self._close_body()
         n = len(self._events)
-        cut = self.calls[n:]
+        cut = self._unended() if n < len(self.calls) else []
         if self.held or not self.has_begun or (cut and not all(call.size for call in cut)):
             return None
         self.is_over = True
@@ -338,6 +343,11 @@ class Lane(Answer):
             return [self._finished()]
         self._events += map(self._cut, cut)
         return [*self._events[n:], self._finished()]
+
+    def _unended(self) -> list[LaneCall]:
+        """Return the calls that did not end."""
+        ended = {event.index for event in self._events}
+        return [call for call in self.calls if call.index not in ended]
 
     def _close_body(self) -> list[Event[Any]] | None:
         body = self.body

@@ -7,8 +7,8 @@ event: response.function_call_arguments.done   {…,"output_index":0,"item_id":"
 event: response.output_item.done               {…,"output_index":0,"item":{…,"arguments":"{}","status":"completed"}}
 event: response.completed                      {…,"response":{"id":"r1","status":"completed","output":[…],"usage":{…}}}
 
-Items come one after the other, and events are numbered without a gap. A call is emitted when its item is done. A
-restatement has to be equal.
+Items come one after the other, or calls side by side: then each event names its call by index and id. Events are
+numbered without a gap. A call is emitted when its item is done. A restatement has to be equal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wholecall.dialects.openai.responses.translator import ResponsesTranslator
 from wholecall.framing.frame import Frame
 from wholecall.stream.lanes.answer import AT_ONCE, Act, no_more
 from wholecall.stream.lanes.lane import Lane, SdkPiece
-from wholecall.stream.lanes.rows import Row, Source
+from wholecall.stream.lanes.rows import LaneCall, Row, Source, Strand, Weave
 from wholecall.stream.lanes.texts import is_unread, named_event, named_events
 from wholecall.stream.lanes.words import Asked, Counts, Id, NoList, Word, is_id
 
@@ -191,6 +191,8 @@ _any: Any = msgspec.json.Decoder(reduce(or_, _EVENTS)).decode
 _TAGS: Final = {kind: kind.__struct_config__.tag for kind in _EVENTS}
 # The events that report a call, or are checked against earlier ones: nothing in them is unread.
 _READ: Final = frozenset({_Completed, _ArgumentsDone})
+_NO_ITEM: Final = (None, None)
+_NOT_DONE: Final = (None,)
 
 
 def _reader(label: Callable[[dict[str, Any]], Any]) -> Callable[[Any], SdkPiece | None]:
@@ -211,7 +213,7 @@ _of_call = _reader(lambda fields: (CallPiece, fields["output_index"], fields["it
 
 
 class ResponsesLane(Lane):
-    """A lane for the events of one response, whose items come one after the other."""
+    """A lane for the events of one response, whose items come one after the other, or are calls side by side."""
 
     dialect = "responses"
     _may_be_empty = _is_numbered = _has_rows = True
@@ -223,12 +225,16 @@ class ResponsesLane(Lane):
     }
     _begins, _n_lines, _PREFIX = _NAMED.encode(), 2, _NO_PIECE
 
-    __slots__ = ("_is_whole", "_items", "_open")
+    __slots__ = ("_is_whole", "_items", "_open", "_taking", "_weave")
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._open: Union[_Item, None] = None  # the item that has begun
-        self._items: list[tuple[object, ...]] = []  # the items that the response has to list at its end
+        # The items that have begun, with their calls, and the calls whose text goes on, by their output index.
+        self._open: dict[int, tuple[_Item, LaneCall | None]] = {}
+        self._taking: dict[object, Strand] = {}
+        # The items as the response has to list them at its end, if they are done.
+        self._items: list[tuple[object, ...]] = []
+        self._weave: Weave | None = None  # of calls side by side
         self._is_whole = False
 
     def _texts(self, block: str) -> Iterable[str] | None:
@@ -242,7 +248,7 @@ class ResponsesLane(Lane):
         return events and (event.removeprefix(self._prefix) for event in events)
 
     def _take_row(self, block: str, events: list[Event[Any]]) -> bool:
-        if self._more is no_more or not block.startswith(self._prefix):
+        if self._more is no_more or self._label is None or not block.startswith(self._prefix):
             return False
         texts = block[len(self._prefix) :].split(f"\n\n{self._prefix}")
         data = "".join(texts)
@@ -280,6 +286,29 @@ class ResponsesLane(Lane):
             return None
         _, run, item = self._label
         return event.delta if event.run == run and event.item_id == item else None
+
+    def _more_in_turn(self, text: str, n: int) -> str | None:
+        """Read a piece of one of several open calls."""
+        try:
+            event = _piece(text)
+        except decode.UNREADABLE:
+            return None
+        piece: str | None = event.delta
+        if piece is None or event.sequence_number != self._number + n:
+            return None
+        strand, weave = self._taking.get(event.run), self._weave
+        if strand is None or weave is None or event.item_id != strand[0][2]:
+            return None
+        weave.turn_to(strand, n)
+        return piece
+
+    def _turns_to(self, label: Any) -> bool:
+        weave, strands = self._weave, (each for each in self._taking.values() if each[0] == label)
+        strand = next(strands, None)
+        if weave is None or strand is None or self._of is not weave:
+            return False
+        weave.turn_to(strand, 0)
+        return True
 
     # Other frames.
 
@@ -362,18 +391,24 @@ class ResponsesLane(Lane):
 
     def _added(self, event: _Added, _events: list[Event[Any]]) -> bool:
         item = event.item
-        if self._open is not None or event.output_index != len(self._items) or not self.id:
+        if event.output_index != len(self._items) or not self.id or (self._open and not self._may_join(item)):
             return False
-        self._open = item
+        self._items.append(_NOT_DONE)
         if type(item) is _Call:
             return self._call_added(item, event.output_index)
+        self._open[event.output_index] = item, None
         if type(item) is _Reasoning:
             label = ThoughtPiece, "reasoning", event.output_index
             return self._opens(self._begin_thought(), label, Lane.think)
-        if any(kind is _Message for kind, *_ in self._items):
+        if _has_message(self._items):
             return False
         self._places.append((self.text.size, None))
         return self._opens(self.text, (TextPiece, "text", None), Lane.say)
+
+    def _may_join(self, item: _Item) -> bool:
+        """Return whether an item may begin next to those that are open: only calls are side by side."""
+        opened, _ = next(iter(self._open.values()))
+        return type(item) is type(opened) is _Call
 
     def _call_added(self, item: _Call, index: int) -> bool:
         if not is_id(item.id) or bytes(item.arguments) != b'""':
@@ -381,7 +416,18 @@ class ResponsesLane(Lane):
         call = self._begin(item.call_id, item.name, {"item_id": item.id})
         if call is None:
             return False
-        return self._opens(call, (CallPiece, index, item.id), Lane.argue)
+        label = CallPiece, index, item.id
+        self._open[index] = item, call
+        self._taking[index] = label, call
+        if len(self._open) == 1:
+            return self._opens(call, label, Lane.argue)
+        weave = self._weave = self._weave or Weave()
+        return self._goes_on_in_turn(weave)
+
+    def _goes_on_in_turn(self, weave: Weave) -> bool:
+        """Let the pieces that follow continue the texts of several calls."""
+        self._goes_on(weave, None, ResponsesLane._more_in_turn, Lane.argue_in_turn)
+        return True
 
     def _opens(self, of: Source, label: tuple[object, ...], act: Act) -> bool:
         """Let the pieces that follow continue the text of the item that begins."""
@@ -389,27 +435,42 @@ class ResponsesLane(Lane):
         return True
 
     def _arguments_done(self, event: _ArgumentsDone, _events: list[Event[Any]]) -> bool:
-        item = self._open
-        is_call = type(item) is _Call and item.id == event.item_id and event.output_index == len(self._items)
-        return is_call and self.calls[-1].text == event.arguments
+        strand = self._taking.pop(event.output_index, None)
+        if strand is None:
+            return False
+        label, call = strand
+        if event.item_id != label[2] or call.text != event.arguments:
+            return False
+        return self._weave is None or self._others_go_on(self._weave)
 
     def _done(self, event: _Done, events: list[Event[Any]]) -> bool:
-        item, opened = event.item, self._open
-        if opened is None or event.output_index != len(self._items) or item.id != opened.id:
+        item, index = event.item, event.output_index
+        opened, call = self._open.pop(index, _NO_ITEM)
+        if opened is None or item.id != opened.id:
             return False
-        self._open = None
-        self._items.append(_listed(item))
+        self._items[index] = _listed(item)
         if type(item) is _Call:
-            return type(opened) is _Call and self._call_done(item, opened, events)
+            return call is not None and self._call_done(item, opened, call, index, events)
         if type(item) is _Reasoning:
             return type(opened) is _Reasoning and self._thought_done(item)
         return type(opened) is _Message
 
-    def _call_done(self, item: _Call, opened: _Call, events: list[Event[Any]]) -> bool:
-        call = self.calls[-1]
+    def _call_done(
+        self, item: _Call, opened: Any, call: LaneCall, index: int, events: list[Event[Any]]
+    ) -> bool:
+        if self._taking:
+            self._taking.pop(index, None)
         is_same = (item.call_id, item.name) == (opened.call_id, opened.name) and item.status != "in_progress"
         is_whole = bool(call.size) and decode.string_text(item.arguments) == call.text
-        return is_same and is_whole and self._finish([call], events)
+        if not (is_same and is_whole and self._finish([call], events)):
+            return False
+        return self._weave is None or self._others_go_on(self._weave)
+
+    def _others_go_on(self, weave: Weave) -> bool:
+        """Let the other calls that are open go on, if there are some."""
+        if not self._open:
+            self._weave = None
+        return not self._taking or self._goes_on_in_turn(weave)
 
     def _thought_done(self, item: _Reasoning) -> bool:
         """Take the seal of a block of reasoning, if it restates the whole text."""
@@ -420,8 +481,8 @@ class ResponsesLane(Lane):
     def _completed(self, event: _Completed, _events: list[Event[Any]]) -> bool:
         response = event.response
         listed = [_listed(item) for item in response.output or ()]
-        is_silent = not self.text.size and any(kind is _Message for kind, *_ in self._items)
-        if self._open is not None or is_silent or response.id != self.id or response.status in _UNFINISHED:
+        is_silent = not self.text.size and _has_message(self._items)
+        if self._open or is_silent or response.id != self.id or response.status in _UNFINISHED:
             return False
         self.usage.update(response.usage or {})
         self.reason, self.provider_reason = ("tool_calls" if self.calls else "stop"), "completed"
@@ -436,6 +497,10 @@ class ResponsesLane(Lane):
         _Done: _done,
         _ArgumentsDone: _arguments_done,
     }
+
+
+def _has_message(items: list[tuple[object, ...]]) -> bool:
+    return any(kind is _Message for kind, *_ in items)
 
 
 def _listed(item: Any) -> tuple[object, ...]:

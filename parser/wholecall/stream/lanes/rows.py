@@ -1,11 +1,14 @@
 """The record of a lane: its calls, its reasoning, and the log of its frames and pieces of text.
 
-An entry of the log is a frame that is not a piece, as it came, or a `Row` of pieces, as their place in their text.
+An entry of the log is a frame that is not a piece, as it came, or a `Row` of pieces, as their place in their text. Where
+pieces of several calls take turns, the row is a part of their `Weave`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, Union
 
 from wholecall.calls.output.turns import ReasoningBlock
@@ -98,7 +101,45 @@ class Thought(SaidText):
         return ReasoningBlock(self.text, self.id, self.signature, self.data)
 
 
-Source = Union[SaidText, LaneCall]
+# A call among several that are open at once, after the wire's label of it.
+Strand = tuple[Any, LaneCall]
+_FIRST, _SECOND = itemgetter(0), itemgetter(1)
+
+
+class Weave:
+    """Pieces of several calls that take turns, as they came.
+
+    Attributes:
+        strands: of each piece its call, also of pieces that were read and are not taken yet.
+        texts: the pieces that were taken.
+    """
+
+    __slots__ = ("strands", "texts")
+
+    def __init__(self) -> None:
+        self.strands: list[Strand] = []
+        self.texts: list[str] = []
+
+    @property
+    def size(self) -> int:
+        """The number of pieces that were taken."""
+        return len(self.texts)
+
+    def turn_to(self, strand: Strand, n: int) -> None:
+        """Note the call of the next piece, before which this many pieces were read and are not taken yet."""
+        strands, n = self.strands, len(self.texts) + n
+        if len(strands) > n:  # those of pieces that were read once more
+            del strands[n:]
+        strands.append(strand)
+
+    def runs(self, start: int, end: int) -> Iterator[tuple[Any, list[str]]]:
+        """Yield the pieces between two places that one call has in a row, after the wire's label of it."""
+        pieces = zip(self.strands[start:end], self.texts[start:end], strict=True)
+        for (label, _), run in groupby(pieces, _FIRST):
+            yield label, [*map(_SECOND, run)]
+
+
+Source = Union[SaidText, LaneCall, Weave]
 # The place in the text where a part of the answer began, and the part; None stands for another text.
 Place = tuple[int, Union[LaneCall, Thought, Kept, None]]
 
@@ -106,8 +147,9 @@ Place = tuple[int, Union[LaneCall, Thought, Kept, None]]
 class Row(NamedTuple):
     """A row of pieces: the call or the text of the pieces, the wire's label of it, and the part of it that they are.
 
-    Places in text and reasoning are counted in characters, those in a call as the call counts them. `number` is the
-    next event's, where events are numbered; `counts` are the token counts so far, if some came with the pieces.
+    Places in text and reasoning are counted in characters, those in a call as the call counts them, and those in a weave,
+    which has no label, in pieces. `number` is the next event's, where events are numbered; `counts` are the token counts
+    so far, if some came with the pieces.
     """
 
     of: Source
@@ -122,7 +164,16 @@ class Row(NamedTuple):
         """Their texts."""
         if isinstance(self.of, LaneCall):
             return self.of.pieces(self.start, self.end)
+        if isinstance(self.of, Weave):
+            return self.of.texts[self.start : self.end]
         return [self.of.text[self.start : self.end]]
+
+    @property
+    def runs(self) -> Iterable[tuple[Any, list[str]]]:
+        """Those of one text in a row, each after the wire's label of the text."""
+        if isinstance(self.of, Weave):
+            return self.of.runs(self.start, self.end)
+        return ((self.label, self.texts),)
 
 
 def something() -> SaidText:
