@@ -105,6 +105,15 @@ def test_who_speaks_ends_no_answer(said: tuple[tuple[str, ...], ...], order: str
     assert wrong == []
 
 
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("said", [said for said in SAID if all(said)])
+def test_a_call_needs_no_role_before_it(said: tuple[tuple[str, ...], ...], ids: str) -> None:
+    """Law 99: no choice is opened, and each chunk may have an id of its own: further calls begin no other answer."""
+    frames = [frame for frame in _sent(said, "row") if frame[1] != "role"]
+
+    assert _meant(said) == _found(_chunks(frames, ids))
+
+
 @together(("said", "order"), list(product(SAID, ORDERS)))
 @together("other", [(("to",),), ((),), (("to", "go"), ())])
 @together("change", ["another id", "the same id"])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.deltas import DONE
+from wholecall.machine import slots
 from wholecall.machine.sameness import Said, is_shared, text_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
     assert earlier is not None
     whole = ended == "clean" and not call.lacks_text and call.refusal is None
     if earlier.round == call.round:
+        if whole and not earlier.is_over and slots.holds_echo(choice, earlier):
+            _complete(earlier, call)
+            return True
         return not _is_constant(choice, call) and _is_again(earlier, call, whole=whole)
     if not earlier.is_over:
         if whole:

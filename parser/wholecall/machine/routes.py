@@ -250,12 +250,17 @@ def _opened(
     ):
         choice.slots.held = None  # it may come again with its text: the end of the message decides
     elif held is not None and (delta.name is not None or refused or not held.blank):
-        _release_held(choice)
+        _release_by(choice, is_again=_is_known(choice, delta))
     restated = isinstance(delta, deltas.CallWhole) and delta.rank == deltas.HYDRATION
     known = choice.having(delta.id) if delta.name is not None else ()
     if any(call.name != delta.name for call in known):
         _release_duplicates(choice, known)
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)
+
+
+def _is_known(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> bool:
+    """Return whether a start repeats that of an earlier call, so that it is not the next one."""
+    return delta.id is not None and any(call.name == delta.name for call in choice.having(delta.id))
 
 
 def _take_over_told(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> None:
@@ -338,6 +343,13 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
 
 def _release_others(choice: Choice, call: Call) -> None:
     if choice.slots.held is not call:
+        _release_by(choice, is_again=call.original is not None)
+
+
+def _release_by(choice: Choice, *, is_again: bool) -> None:
+    """Release the held call, because another one begins or ends; one that only comes again shows nothing about silence."""
+    held = choice.slots.held
+    if not (is_again and held is not None and held.says_nothing):
         _release_held(choice)
 
 

@@ -140,9 +140,10 @@ def open_slot(choice: Choice, delta: deltas.CallSeen | deltas.CallWhole) -> Call
         if _is_filled(earlier) and earlier.id == delta.id:
             choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
     is_shared = any(other.name not in (None, delta.name) for other in choice.having(delta.id))
-    call = claims.opened_call(
-        choice, delta.kind, delta.id, _original_of(choice, delta) if delta.name else None
-    )
+    original = _original_of(choice, delta) if delta.name else None
+    if original is not None and holds_echo(choice, original):
+        original.note("lost_text", detail="it holds the text of another call, and began again")
+    call = claims.opened_call(choice, delta.kind, delta.id, original)
     call.own = is_shared
     for rival in _rivals(choice, delta):
         rival.refuse("ambiguous", "one id came under two names")
@@ -183,6 +184,20 @@ def is_all_owned(choice: Choice, whole: str) -> bool:
     wholes = [Said(None, None, whole)]
     wholes += (Said(None, None, call.restated) for call in choice.calls if call.restated is not None)
     return all(any(map(orphan.is_equal, wholes)) for orphan in orphans)
+
+
+def holds_echo(choice: Choice, call: Call) -> bool:
+    """Return whether all text of a call came under the label of another one, and repeats that one's text.
+
+    content_block_delta  index 0  {"port":"Brest"}
+    content_block_stop   index 0
+    content_block_start  index 1  another call
+    content_block_delta  index 0  {"port":"Brest"}   again, as all frames since: bound to the only open call
+    """
+    echoed = [label for label, taker in choice.slots.by_order.items() if taker is call]
+    owners = (owner for label in echoed for owner in choice.slots.at.get(label, ()))
+    said = Said.of(call)
+    return any(owner is not call and said.is_equal(Said.of(owner)) for owner in owners)
 
 
 # The calls that labels identify.

@@ -12,8 +12,9 @@
 
 The parts of a message are numbered in the order of their starts, whatever they are and in whichever step, and a path is
 the number of a part: a call's is its slot. A number that no open part has shows that the start of a part was lost, and
-that later numbers may be another part's, so that no later call of the message is known to be whole. A step that begins
-before the last one ended begins another message. A call with a result, which comes before the end of its part, was
+that later numbers may be another part's, so that no later call of the message is known to be whole. So does the end of
+the arguments of a part that has none: the start of a part came twice. A step that begins before the last one ended
+begins another message. A call with a result, which comes before the end of its part, was
 executed by the server; any other is the client's. The encoder ends the parts of a cut answer, too. A message has
 several steps, of which the last one's reason counts if the message has none of its own; `[DONE]` ends it. An error of
 the severity `warning` or `info` ends nothing. The state that `update-state` changes is the application's.
@@ -121,7 +122,9 @@ class AssistantTransportTranslator(compiled.TableTranslator):
     # Parts
 
     def _starts(self, kind: str | None, id_: str | None, name: str | None) -> list[deltas.Delta]:
-        """Report the start of the part of the next number."""
+        """Report the start of the part of the next number; that of an open call came twice, and numbers no part."""
+        if kind == "tool-call" and id_ is not None and id_ in self._calls.values():
+            return [deltas.Noted(0, "repeated_call")]
         number, self._n_parts = self._n_parts, self._n_parts + 1
         self._parts[number] = kind
         self._stepping = True
@@ -158,6 +161,8 @@ class AssistantTransportTranslator(compiled.TableTranslator):
         number = _number(path)
         if number is None:
             return [_LOST]
+        if of_text and self._parts.get(number) not in (None, "tool-call"):
+            return self._lost(number)
         told = [] if number in self._parts else self._lost(number)
         if number in self._calls:
             told.append(deltas.CallClosed(0, number, None, final=False, waits=of_text, of_text=of_text))

@@ -55,7 +55,7 @@ class WorkersTranslator(translator.TurnTranslator):
     _lone: bool
     _n_slots: int
     _calls: dict[deltas.Index, _Call]
-    _over: dict[str, int]
+    _over: dict[deltas.Index, int]
     _latest: deltas.Index
     _guest: ChatTranslator
 
@@ -63,7 +63,7 @@ class WorkersTranslator(translator.TurnTranslator):
         self._lone = False  # the only input so far is a frame that may be a whole body
         self._n_slots = 0
         self._calls = {}  # the open calls, by their labels on the wire
-        self._over = {}  # the slots of the calls that were closed, by their ids
+        self._over = {}  # the slots of the calls that were closed, by their ids and labels
         self._latest = 0
         self._guest = ChatTranslator()
 
@@ -128,7 +128,7 @@ class WorkersTranslator(translator.TurnTranslator):
         before = self._calls.get(label)
         if before is not None and name and id_ and before.id not in (None, id_):
             told += [end for end in self._close(label) if before.filled]  # another's index (quirk 3)
-        call = self._calls.get(label) or self._begun(label, None if name else id_)
+        call = self._calls.get(label) or self._begun(label, "" if name else id_ or label)
         call.id, call.filled = id_ or call.id, call.filled or bool(text)
         told += report.seen(call.slot, id_, name)
         if text:
@@ -143,9 +143,12 @@ class WorkersTranslator(translator.TurnTranslator):
         self._latest = next((label for label in (index, id_) if label is not None), otherwise)
         return self._latest
 
-    def _begun(self, label: deltas.Index, id_: str | None) -> _Call:
-        """Return a new call; the id of a closed call, without a name, restates that call."""
-        slot = self._over.get(id_ or "", self._n_slots)
+    def _begun(self, label: deltas.Index, known: deltas.Index) -> _Call:
+        """Return a new call; the id of a closed call, or else its index, without a name, restates that call.
+
+        {"index":0,"function":{"arguments":"{}"}}    again, after the call at index 0 was closed
+        """
+        slot = self._over.get(known, self._n_slots)
         self._n_slots = max(self._n_slots, slot + 1)
         return self._calls.setdefault(label, _Call(slot))
 
@@ -153,6 +156,7 @@ class WorkersTranslator(translator.TurnTranslator):
         call = self._calls.pop(label, None)
         if call is None:
             return []
+        self._over[label] = call.slot
         if call.id is not None:
             self._over[call.id] = call.slot
         return report.closed(call.slot, final=final)

@@ -86,7 +86,7 @@ class Opening:
         if not changed:
             same = id in (None, self.id) and model in (None, self.model)
             return same and not self.named and self._n_others >= _VARY
-        return self._is_name and not _goes_on(choice)
+        return self._is_name and not (_goes_on(choice) or (not self.named and self._is_next(choice)))
 
     @property
     def _is_name(self) -> bool:
@@ -126,6 +126,20 @@ class Opening:
         calls = chunks.listed(choice.delta) if choice.delta is not None else []
         heads = filter(None, map(_head, calls))
         return any(self.heads.get(index, id) != id for index, id in heads)
+
+    def _is_next(self, choice: chunks.ChoiceView) -> bool:
+        """Return whether a choice only begins calls at indices after the used ones: another answer begins at the first.
+
+        {"id":"c1","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}}]}
+        {"id":"c2","choices":[{"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}]}}]}
+        """
+        view = choice.delta
+        if view is None or not self.heads or view.role or view.content or _reasons(view):
+            return False
+        heads = [_head(call) for call in chunks.listed(view)]
+        begun = [head[0] for head in heads if head is not None and isinstance(head[0], int)]
+        used = [index for index in self.heads if isinstance(index, int)]
+        return 0 < len(begun) == len(heads) and len(used) == len(self.heads) and min(begun) > max(used)
 
 
 class Answer:
