@@ -57,6 +57,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "claims": ["claims", "slots", "routes"],
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
+    "phases": ["phases", "sameness", "duplicates"],
     "rereading": ["rereading", "blocks"],
     "sameness": ["sameness", "holding"],
     "two_forms": ["two_forms", "verdicts_written"],

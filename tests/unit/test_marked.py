@@ -427,6 +427,47 @@ def test_only_texts_show_where_calls_go_on(told: list[Told], calls: list[Got], c
 
 
 @together(
+    ("told", "calls", "costs"),
+    [
+        # The first start among the texts comes in the middle of a call that was opened before.
+        (
+            [start("f", "c"), start("g", "d"), text('{"a":'), text("1"), start("f", "c"), text("}"), text(B)],
+            [("f", A, "c"), ("g", B, "d")],
+            5,
+        ),
+        # Starts that are sent before each piece precede pieces: no text follows the second one.
+        (
+            [
+                start("f"),
+                text('{"a":'),
+                start("f"),
+                start("f"),
+                text("1}"),
+                start("g"),
+                text(B),
+                end(),
+                end(),
+            ],
+            [],
+            6,
+        ),
+        # The second call has no text: the start after it has another name.
+        (
+            [
+                *[start("f"), text('{"a":'), start("f"), text("1}"), start("f"), start("g"), text(B)],
+                *[end(), end(), end()],
+            ],
+            [("f", A, None), ("f", "", None), ("g", B, None)],
+            2,
+        ),
+    ],
+)
+def test_starts_between_texts(told: list[Told], calls: list[Got], costs: float) -> None:
+    """A start in a text goes on with its call if it has no other name, and a piece follows; else it begins another."""
+    assert (calls, costs) == (sure(*told), cost(*told))
+
+
+@together(
     ("told", "texts"),
     [
         ([start("f"), text(A), start("f"), text(B), start("f"), text(""), start("f"), text(A)], [A, B, A]),

@@ -363,8 +363,8 @@ def assignments(tree: ast.AST, place: tuple[str, ...] = ()) -> Iterator[tuple[st
         yield from assignments(node, inner)
 
 
-def test_phases_change_in_three_functions() -> None:
-    """A call begins as pending; after that `_start`, `_settle` and `_finish` set its phase, nothing else."""
+def test_phases_change_in_one_function() -> None:
+    """A call begins as pending; after that `_enter` sets its phase, nothing else."""
     package = Path(wholecall.__file__).parent
     texts = {path: path.read_text("utf-8") for path in package.rglob("*.py")}
     found = {
@@ -377,9 +377,7 @@ def test_phases_change_in_three_functions() -> None:
     assert Call(0, 0, "function").phase == "pending"
     assert {
         ("machine/call.py", "Call", "__init__"),
-        ("machine/phases.py", "_start"),
-        ("machine/phases.py", "_settle"),
-        ("machine/phases.py", "_finish"),
+        ("machine/phases.py", "_enter"),
     } == found
 
 

@@ -159,7 +159,7 @@ def test_an_answer_is_of_one_call() -> None:
     """An answer counts for the next call of its id, name and value, and for no other."""
     call = Call(0, 0, "function")
     call.id = "c"
-    call.put(A)
+    call.append(A)
     told = Told()
     told.answer(CallAnswered("c", "f", '{"a": 1}'))
 
@@ -287,7 +287,7 @@ def test_only_repetitions_stand_for_known_calls() -> None:
     calls = [Call(1, 0, "function") for _ in range(2)]
     for call in calls:
         call.name = "f"
-        call.put(A)
+        call.append(A)
     calls[0].phase = "ended"
     told.note(Place(0, 0, "r"), Call(0, 0, "function"), emitted(A))
     came_out = told.holds(Place(1, 0, "r"), calls[1], "f", calls)
@@ -371,7 +371,7 @@ def said_by(text: str, kind: Kind = "function", restated: str | None = None) -> 
     """Return what a call says."""
     call = Call(0, 0, kind)
     call.id, call.name = "c", "f"
-    call.put(text)
+    call.take(text)
     call.restated = restated
     return Said.of(call)
 
@@ -408,9 +408,9 @@ def test_the_text_in_force_is_said() -> None:
 def test_a_value_is_that_of_the_text_so_far() -> None:
     """The value that was read of a call counts until more text comes."""
     call = Call(0, 0, "function")
-    call.put('{"a":1')
+    call.append('{"a":1')
     values = [Said.of(call).value]
-    call.put("}")
+    call.append("}")
     values += Said.of(call).value, Said.of(call).value
 
     assert [None, {"a": 1}, {"a": 1}] == values
@@ -436,7 +436,7 @@ def test_what_an_answer_says(of: str, answer: str | None, *, takes: bool) -> Non
     """An answer that came without a text, and a call that has none yet, differ in nothing from each other."""
     call = Call(0, 0, "function")
     call.id = "c"
-    call.put(of)
+    call.take(of)
     told = Told()
     told.answer(CallAnswered("c", None, answer))
 

@@ -52,7 +52,7 @@ def account(choice: Choice, *, ended: bool) -> None:
                 call.flag("bound_by_order")
             phases.advance(choice, call, "whole", (text_of(orphan), DONE))
     for orphan in (*told, *owned):
-        orphan.orphan = False  # the rest is a tentative call, which no event reports
+        orphan.mark_owned()  # the rest is a tentative call, which no event reports
     if not any(orphan.orphan for orphan in orphans):
         choice.slots.orphans.clear()
         for call in calls:

@@ -63,7 +63,7 @@ def keep_end(choice: Choice, delta: deltas.CallClosed, call: Call | None) -> Non
 def spoil(choice: Choice) -> None:
     """Note that something came that is no piece of a block."""
     if choice.slots.record is not None:
-        choice.slots.record, choice.slots.may_reread = None, False
+        choice.slots.spoil()
 
 
 def _is_own(call: Call, index: deltas.Index | None) -> bool:

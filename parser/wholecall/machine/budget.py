@@ -89,10 +89,8 @@ class Budget:
         if grown > 0 and (call.extra_size + grown > self._per_call or self._free_after(grown) < 0):
             self._overflow(call, "")
             return
-        call.extra_size += grown
-        self._free -= grown
-        kept.update(extra)
-        call.extra = kept
+        self._spend(grown)
+        call.take_extra(extra, grown)
 
     def release(self, call: Call) -> None:
         """Take back the grant of a call whose text was cleared."""
@@ -123,7 +121,7 @@ class Budget:
         if size > self._per_call or self._free_after(beyond - call.charged_whole) < 0:
             self._overflow(call, "" if call.size else text)
             return False
-        self._free -= beyond - call.charged_whole
+        self._spend(beyond - call.charged_whole)
         call.charged_whole = beyond
         return True
 
@@ -134,16 +132,20 @@ class Budget:
                 self._count(holder)
         return self._free - need
 
+    def _spend(self, size: int) -> None:
+        """Take bytes from those that are free; less than none gives bytes back."""
+        self._free -= size
+
     def _grant(self, call: Call, characters: int) -> None:
-        call.granted = call.room = characters
+        call.grant(characters)
         self._holders[call] = reserved = characters * _WIDEST
-        self._free -= reserved
+        self._spend(reserved)
 
     def _count(self, call: Call) -> None:
         call.count()
-        self._free += self._holders.pop(call, 0) + call.charged - call.bytes
+        self._spend(call.bytes - call.charged - self._holders.pop(call, 0))
         call.charged = call.bytes
-        call.granted = call.room = 0
+        call.grant(0)
 
     def _overflow(self, call: Call, text: str) -> None:
         call.refuse("arguments_too_large", "the argument text exceeds a limit")

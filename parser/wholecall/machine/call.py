@@ -11,6 +11,7 @@ many ways. Those of other dialects are found by *slots* (the number of a block o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -93,14 +94,24 @@ class Call(CallText):
     __slots__ = tuple(__annotations__)
     DERIVED: ClassVar = frozenset({"to_event"})
 
-    def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
+    def __init__(
+        self,
+        turn: int,
+        choice: int,
+        kind: Kind,
+        *,
+        slotted: bool = False,
+        tentative: bool = False,
+        withheld: bool = False,
+        original: Call | None = None,
+    ) -> None:
         super().__init__(kind)
         self.turn, self.choice, self.slotted = turn, choice, slotted
+        self.tentative, self.withheld, self.original = tentative, withheld, original
         self.number, self.phase = -1, "pending"
         self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
-        self.original = self.fast_alias = None
-        self.own = self.withheld = self.tentative = self.bare = False
-        self.block = self.opened = self.beside = self.orphan = False
+        self.fast_alias = None
+        self.own = self.bare = self.block = self.opened = self.beside = self.orphan = False
         self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.step = self.n_slots = self.extra_size = 0
         self.aliases, self.indices, self.fast_at = [], set(), set()
@@ -109,9 +120,15 @@ class Call(CallText):
         return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"
 
     def appear(self, number: int) -> None:
-        """Give the call its number: from now on it exists for users."""
+        """Give the call its number: it is neither tentative nor withheld, and exists for users from now on."""
         self.number = number
+        self.tentative = self.withheld = False
         self.to_event = partial(ArgumentsDelta, self.turn, self.choice, number)
+
+    def vanish(self, *, withheld: bool) -> None:
+        """Take back the number of a call that no event has reported: it ends without any, or is `withheld` until it ends."""
+        self.number = -1
+        self.tentative, self.withheld = not withheld, withheld
 
     def remade(self) -> None:
         """Restore the state that snapshots do not hold.
@@ -127,7 +144,7 @@ class Call(CallText):
         )
         if self.phase == "pending" and self.reportable and not self.full and (self.parts or not preset):
             raise ValueError("it has a name and a text, and did not begin")
-        self.appear(self.number)
+        self.to_event = partial(ArgumentsDelta, self.turn, self.choice, self.number)
 
     @property
     def is_over(self) -> bool:
@@ -156,9 +173,34 @@ class Call(CallText):
         """Note a reason why this call cannot be emitted; the first one stands."""
         self.note("refused", reason, detail)
 
+    def learn_kind(self, kind: Kind) -> None:
+        """Take the kind that the wire says, as long as no event has said another."""
+        if self.phase == "pending":
+            self.kind = kind
+
+    def leave_to_server(self) -> None:
+        """Note that the server executes the call itself, whatever events have said: it is not for the client."""
+        self.kind = "server"
+
+    def take_extra(self, extra: Mapping[str, Any], size: int = 0) -> None:
+        """Keep fields of the provider's; `size` is their excess over the fields that they replace, as a budget counts it."""
+        if self.extra is None:
+            self.extra = {}
+        self.extra.update(extra)
+        self.extra_size += size
+
+    def stand_alone(self, *, own: bool) -> None:
+        """Note that the call repeats no other one; `own`: although it has the id of one."""
+        self.original, self.own = None, own
+
+    def mark_owned(self) -> None:
+        """Note that the text of an orphan has an owner: it is a call's, or another call has it."""
+        self.orphan = False
+
     def start_over(self) -> None:
-        """Clear labels, text and objections, except for a limit that was exceeded."""
+        """Clear labels, text and objections, except for a limit that was exceeded; it repeats no call that began before."""
         self.clear_text()
+        self.stand_alone(own=self.own)
         self.id, self.extra, self.extra_size = None, None, 0
         if self.refusal not in ("id_too_long", "name_too_long", "arguments_too_large"):
             self.note("permitted")

@@ -40,8 +40,9 @@ class CallText(CallEvidence):
         full: a limit was met; no more text is taken.
         snapshots: a fragment repeated the text so far and added to it.
         shown: how many characters of the fragments were emitted, None for all of them.
-        length, bytes: the size of the fragments that were counted, in characters and in bytes.
-        room: characters that the fast path may append before the sizes are counted; `granted` is its first value, and
+        bytes: the size of the fragments that were counted.
+        length: characters of all fragments, without those that the fast path appended since the last grant.
+        room: characters that the fast path may still append at once; `granted` is its value at the last grant, and
             `charged` and `charged_whole` are the bytes that the turn's budget has counted (see `budget`).
     """
 
@@ -63,13 +64,12 @@ class CallText(CallEvidence):
     room: int
     _counted: int  # parts whose size is in `length` and `bytes`
     _scan: Scan | None
-    _scanned: int  # parts that the scan has seen
+    _scanned: int  # characters that the scan has seen
     _n_whole: int  # size of the text when it was found to be an object
-    _other_reading: list[str]  # the text, should an undecidable fragment prove to be a snapshot
-    _other_size: int
+    _other_at: int  # where the text begins, should an undecidable fragment prove to be a snapshot; 0 if there was none
 
     __slots__ = tuple(__annotations__)
-    DERIVED: ClassVar = frozenset({"reading", "_scan", "_scanned", "_other_size", "_n_whole"})
+    DERIVED: ClassVar = frozenset({"reading", "_scan", "_scanned", "_n_whole"})
 
     def __init__(self, kind: Kind) -> None:
         super().__init__()
@@ -77,9 +77,9 @@ class CallText(CallEvidence):
         self.full = self.snapshots = False
         self.restated = self.reading = self.shown = self._scan = None
         self.rank = self.length = self.bytes = self.charged = self.charged_whole = self.granted = 0
-        self.room = self._counted = self._scanned = self._n_whole = self._other_size = 0
+        self.room = self._counted = self._scanned = self._n_whole = self._other_at = 0
         self.half = ""
-        self.parts, self._other_reading = [], []
+        self.parts = []
 
     def remade(self) -> None:
         """Restore the state that snapshots do not hold.
@@ -92,7 +92,8 @@ class CallText(CallEvidence):
             raise ValueError("half of a character is none")
         if not (self.full or all(self.parts)) or not 0 <= self._counted <= len(self.parts):
             raise ValueError("a piece of its text is empty, or not there")
-        self._other_size = sum(map(len, self._other_reading))
+        if not 0 <= self._other_at <= self.size:
+            raise ValueError("its other reading begins nowhere")
 
     def flag(self, *flags: Flag) -> None:
         """Note oddities of the call."""
@@ -119,8 +120,7 @@ class CallText(CallEvidence):
             if counted:  # otherwise it is counted as one block, when that is needed
                 self.count()
             if len(parts) > 1:
-                self._join(0)
-                self._counted = min(counted, 1)
+                self._join(0, counted=bool(counted))
         return parts[0] if parts else ""
 
     @property
@@ -131,26 +131,29 @@ class CallText(CallEvidence):
     @property
     def other_reading(self) -> str:
         """The text, should an undecidable fragment prove to be a snapshot; empty if there was none."""
-        return "".join(self._other_reading)
+        return self.tail(self._other_size)
+
+    @property
+    def _other_size(self) -> int:
+        return self.size - self._other_at if self._other_at else 0
 
     def count(self) -> None:
         """Join the fragments that came since the last count into one block, and count its size."""
         parts, counted = self.parts, self._counted
         if len(parts) > counted:
-            block = self._join(counted)
-            self._counted = counted + 1
-            self.length += len(block)
-            self.bytes += tokens.utf8_size(block)
-        self.granted = self.room
+            self.bytes += tokens.utf8_size(self._join(counted, counted=True))
+        self.grant(self.room)
 
-    def _join(self, first: int) -> str:
-        """Join the fragments from this one on into one block, after the scan has read them, and return it."""
-        parts = self.parts
-        if self._scan is not None:
-            self._lexical()
-            self._scanned = first + 1
-        block = "".join(parts[first:])
-        parts[first:] = [block]
+    def grant(self, characters: int, grown: int = 0) -> None:
+        """Let the fast path append so many characters; `grown`: by how many the text grew otherwise, or shrank."""
+        self.length += self.granted - self.room + grown
+        self.granted = self.room = characters
+
+    def _join(self, first: int, *, counted: bool) -> str:
+        """Join the fragments from this one on into one block, the last one, and return it."""
+        block = "".join(self.parts[first:])
+        self.parts[first:] = [block]
+        self._counted = first + counted
         return block
 
     # Taking text.
@@ -165,20 +168,27 @@ class CallText(CallEvidence):
             size = self.size
             if len(text) >= size or size <= placeholders.PLACEHOLDER_SIZE:
                 return self._take_object(text)
-        return self._appended(text) if self._other_reading else self._put(text)
+        if self._other_at:
+            return self._appended(text)
+        self.append(text)
+        return text
 
-    def put(self, text: str) -> None:
+    def append(self, text: str) -> None:
         """Take a text as it is."""
-        if text:
-            self._put(text)
+        self.parts.append(text)
+        self.grant(self.room - len(text), len(text))
 
     def flush(self) -> str:
         """Return the fragments in force, with a surrogate whose other half never came: the text has ended."""
         if self.half:
             self.shown = self.size
-            self.parts.append(self.half)
-            self.half = ""
+            self.append(self._take_half())
         return self.text
+
+    def _take_half(self) -> str:
+        """Return half of a character, whose other half comes no more."""
+        half, self.half = self.half, ""
+        return half
 
     def restate(self, text: str, rank: int) -> bool:
         """Take a whole text; return whether it agrees with the call's text.
@@ -198,17 +208,18 @@ class CallText(CallEvidence):
             return agrees
         return text == self.restated
 
+    def replace_whole(self, text: str | None, rank: int) -> None:
+        """Let this be the restated text, whatever came before; None for none."""
+        self.restated, self.rank = text, rank
+
     def clear_text(self) -> None:
-        """Clear the text, unless it exceeded a limit."""
+        """Clear the text, except for the sample of a text that exceeded a limit."""
         self.note("started_over")
-        self.restated = self._scan = None
+        self.replace_whole(None, 0)
         self.snapshots = False
-        self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
-        self.half = ""
+        self._take_half()
         if not self.full:
-            self.parts.clear()
-            self.room = self.granted
-        self._other_reading, self._other_size = [], 0
+            self._empty()
 
     def cut_to(self, size: int, text: str) -> None:
         """Take no more text: keep the first `size` bytes as a sample."""
@@ -228,16 +239,15 @@ class CallText(CallEvidence):
         return "".join(reversed(found))
 
     def _take_object(self, text: str) -> str | None:
-        if self._other_reading:
+        if self._other_at:
             return self._appended(text)
         before = self.text
         if self.complete:
             return self._after_complete(before, text)
         if not (before[:1] == "{" and text.startswith(before)):
-            return self._put(text)
+            return self._appended(text)
         if not self.snapshots and self._may_hold_itself(before):
-            self._other_reading, self._other_size = [text], len(text)
-            return self._put(text)
+            return self._append_undecided(text)
         self.snapshots = True
         self.flag("snapshots")
         self._replace(text)
@@ -257,26 +267,36 @@ class CallText(CallEvidence):
             self.flag("placeholder")
             self._replace(text)
             return None
-        return self._put(text)
+        return self._appended(text)
 
     def _appended(self, text: str) -> str:
-        """Append to both readings."""
-        if text[0] == "{" and len(text) >= self._other_size and text.startswith(self.other_reading):
-            self._other_reading, self._other_size = [], 0
-        self._other_reading.append(text)
-        self._other_size += len(text)
-        return self._put(text)
+        """Append; the text may be a snapshot of the other reading as well."""
+        if (
+            self._other_at
+            and text[0] == "{"
+            and len(text) >= self._other_size
+            and text.startswith(self.other_reading)
+        ):
+            return self._append_undecided(text)
+        self.append(text)
+        return text
 
-    def _put(self, text: str) -> str:
-        self.parts.append(text)
-        self.room -= len(text)
+    def _append_undecided(self, text: str) -> str:
+        """Append a text that may be a snapshot: the other reading begins with it."""
+        self._other_at = self.size
+        self.append(text)
         return text
 
     def _replace(self, text: str) -> None:
-        self.parts[:] = [text]
-        self._counted = self.length = self.bytes = 0
-        self.room = self.granted - len(text)
-        self._scan, self._scanned = None, 0
+        self._empty()
+        self.append(text)
+
+    def _empty(self) -> None:
+        """Forget the fragments, and all that was counted and read of them."""
+        self.parts.clear()
+        self.grant(self.granted, -self.size)
+        self._counted = self.bytes = self._scanned = self._n_whole = self._other_at = 0
+        self._scan = None
 
     def _whole_characters(self, text: str) -> str:
         """Join the halves of a surrogate pair that the wire cut in two (quirk 35)."""
@@ -301,12 +321,12 @@ class CallText(CallEvidence):
     @property
     def plain(self) -> bool:
         """Whether a fragment simply appends, unless it begins an object."""
-        return not (self.full or self.half or self._other_reading)
+        return not (self.full or self.half or self._other_at)
 
     @property
     def has_two_readings(self) -> bool:
         """Whether a fragment may have been a snapshot, so that the text may be whole already."""
-        return bool(self._other_reading)
+        return bool(self._other_at)
 
     @property
     def takes_value(self) -> bool:
@@ -348,7 +368,7 @@ class CallText(CallEvidence):
 
     def is_restated_by(self, text: str) -> bool:
         """Return whether the text is the call's present text, in either reading."""
-        if self._other_reading and len(text) == self._other_size and text == self.other_reading:
+        if self._other_at and len(text) == self._other_size and text == self.other_reading:
             return True
         return text == self.restated or (len(text) == self.size and text == self.text)
 
@@ -368,8 +388,8 @@ class CallText(CallEvidence):
 
     def _lexical(self) -> Scan:
         scan = self._scan = self._scan or Scan()
-        n, parts = self._scanned, self.parts
-        if n < len(parts):
-            scan.feed(parts[n] if n == len(parts) - 1 else "".join(parts[n:]))
-            self._scanned = len(parts)
+        size = self.size
+        if self._scanned < size:
+            scan.feed(self.tail(size - self._scanned) if self._scanned else "".join(self.parts))
+            self._scanned = size
         return scan

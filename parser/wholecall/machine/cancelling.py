@@ -62,7 +62,7 @@ def take_over(choice: Choice, calls: list[Call]) -> None:
     out = [call for call in ours if call.is_over and call.dropped is None and call.number >= 0]
     for call in ours:
         if not call.is_over:
-            call.kind = "server"
+            call.leave_to_server()
     if out and (id := out[0].id) is not None:
         _withdraw(choice, out, dict.fromkeys((call.number for call in out), id))
         choice.out.events.append(ToolCallCancelled(choice.turn, choice.number, id))
@@ -91,8 +91,9 @@ def _is_out(choice: Choice, call: Call) -> bool:
     """
     if call.is_over:
         return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled
-    call.kind = "server"
+    call.leave_to_server()
     if call.closed:
-        choice.slots.held = None if choice.slots.held is call else choice.slots.held
+        if choice.slots.held is call:
+            choice.slots.take_held()
         phases.advance(choice, call, "close", False)
     return False

@@ -186,20 +186,31 @@ class Choice(Evidence):
     # Calls and their labels.
 
     def open(
-        self, kind: Kind, *, slotted: bool = False, tentative: bool = False, id: str | None = None
+        self,
+        kind: Kind,
+        *,
+        slotted: bool = False,
+        tentative: bool = False,
+        id: str | None = None,
+        original: Call | None = None,
     ) -> Call:
         """Return a new call, or the one that represents all beyond the limit; `id` is the one that it will have."""
         limit = self.options.limits.max_calls
         if limit is not None and len(self.calls) >= limit:
             return self._overflow(kind, limit)
-        call = Call(self.turn, self.number, kind, slotted=slotted)
+        withheld = self.out.told.compares and self.out.told.knows(self.place, id)
+        call = Call(
+            self.turn,
+            self.number,
+            kind,
+            slotted=slotted,
+            tentative=tentative,
+            withheld=withheld,
+            original=original,
+        )
         self.calls.append(call)
         call.step = self.step
-        call.tentative, call.withheld = (
-            tentative,
-            self.out.told.compares and self.out.told.knows(self.place, id),
-        )
-        if not (tentative or call.withheld):
+        if not (tentative or withheld or original is not None):
             self.materialise(call)
         return call
 
@@ -248,13 +259,13 @@ class Choice(Evidence):
             call.indices.add(index)
             self.labels.fast.pop(index, None)
 
-    def give_id(self, call: Call, id: str) -> bool:
-        """Give the call its public id if it has none; return False if it is too long."""
+    def give_id(self, call: Call, id: str, *, wins: bool = False) -> bool:
+        """Give the call its public id if it has none, or if this one wins; return False if it is too long."""
         limit = self.options.limits.max_id_chars
         if limit is not None and len(id) > limit:
             call.refuse("id_too_long", f"an id of {len(id)} characters")
             return False
-        call.id = call.id or id
+        call.id = id if wins else call.id or id
         return True
 
     def claim_id(self, call: Call, id: str) -> None:
@@ -274,8 +285,7 @@ class Choice(Evidence):
         if call.id == id and id in call.aliases and id in self.labels.by_id:
             return
         self.claim_id(call, id)
-        if self.give_id(call, id):
-            call.id = id
+        self.give_id(call, id, wins=True)
 
     def _learn(self, call: Call, label: str) -> None:
         if len(call.aliases) < self.options.max_labels and label not in call.aliases:
@@ -303,7 +313,7 @@ class Choice(Evidence):
         self.holed = True
         self.note("lost_text")
         if self.labels.record is not None:
-            self.labels.record.n_lost = len(self.labels.record.pieces)
+            self.labels.record.note_loss()
         for call in self.calls:
             if not call.is_over and call.source is None:  # otherwise it came whole
                 call.note("lost_text")

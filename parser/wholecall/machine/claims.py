@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 def opened_call(choice: Choice, kind: Kind, id: str | None, original: Call | None = None) -> Call:
     """Return a new slotted call that is open; a duplicate gets its number only if it proves not to be one."""
-    call = choice.open(kind, slotted=True, tentative=original is not None, id=id)
+    call = choice.open(kind, slotted=True, id=id, original=original)
     if call is not choice.overflow:
-        call.tentative, call.original = False, original
         choice.reopen(call)
     return call
 
@@ -46,7 +45,7 @@ def orphan_of(choice: Choice, index: Index | None, text: str, *, is_named: bool)
 
 def adopt(choice: Choice, orphan: Call) -> None:
     """Make an orphan that has got its name an ordinary call."""
-    orphan.orphan = False
+    orphan.mark_owned()
     show(choice, orphan)
     choice.slots.orphans = {index: call for index, call in choice.slots.orphans.items() if call is not orphan}
     choice.reopen(orphan)
@@ -55,7 +54,6 @@ def adopt(choice: Choice, orphan: Call) -> None:
 def show(choice: Choice, orphan: Call) -> None:
     """Give an orphan its number, so that an event can report it: no call accounts for it."""
     if orphan.tentative:
-        orphan.tentative = orphan.withheld = False
         choice.materialise(orphan)
 
 
@@ -112,7 +110,7 @@ def at_slot(choice: Choice, index: Index | None) -> list[Call]:
 def begin_again(choice: Choice) -> None:
     """Note that the message starts again from its beginning: open calls were cut, and slots are assigned again."""
     choice.slots.round += 1
-    choice.slots.record, choice.slots.may_reread = None, False
+    choice.slots.spoil()
     choice.slots.unrepeated = [call for call in choice.calls if call.slotted and not call.orphan]
     choice.slots.at.clear()
     choice.slots.by_order.clear()

@@ -84,7 +84,7 @@ def _complete(earlier: Call, call: Call) -> None:
     is_filled = earlier.restored and bool(earlier.restated)
     earlier.note("restored")
     if not (call.says_nothing and (earlier.original is not None or is_filled)):
-        earlier.restated, earlier.rank = text_of(call), DONE
+        earlier.replace_whole(text_of(call), DONE)
     earlier.flag("repeated")
 
 

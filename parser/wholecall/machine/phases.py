@@ -14,7 +14,7 @@ the cell. Only two things change the text of a call without it, and neither chan
 the assembler, which appends fragments to a streaming call where they cannot mean anything else, and `read_as`, which
 replaces the text of a call whose labels were odd, once its choice has ended and has been read.
 
-Rule 1: a phase changes in `_start`, `_settle` and `_finish` below, and nowhere else.
+Rule 1: a phase changes in `_enter` below, which `_start`, `_settle` and `_finish` call, and nowhere else.
 Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only decides which
 calls need not wait for the end.
 
@@ -76,7 +76,8 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
     """Give an open call the meaning of its fragments as its text, and correct the emitted events."""
     if not choice.budget.admit(call, text):
         return
-    call.put(text)
+    if text:
+        call.append(text)
     if call.phase == "pending":
         if call.reportable and text:
             _start(choice, call)
@@ -84,6 +85,12 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
         choice.out.add_piece(ArgumentsReset, choice.turn, choice.number, call.number, text)
     elif text != shown:
         choice.out.add_piece(call.to_event, text[len(shown) :])
+
+
+def name_as(choice: Choice, call: Call, name: str | None) -> None:
+    """Give a call that no event has reported the name of its fragments, whatever name it was shown under."""
+    if call.phase == "pending":
+        _learn_name(choice, call, name, anew=True)
 
 
 def public_name(choice: Choice, name: str) -> str:
@@ -97,12 +104,19 @@ def public_name(choice: Choice, name: str) -> str:
 # The functions that change phases.
 
 
+def _enter(choice: Choice, call: Call, phase: Phase) -> None:
+    """Let the call be in another phase: its next fragment is looked at again, not just appended."""
+    if call.fast_at:
+        choice.disable_fast_path(call)
+    call.phase = phase
+
+
 def _start(choice: Choice, call: Call) -> None:
     """Make the name final, and emit the start of the call and the text that came so far."""
     assert call.name is not None
     call.name = name = final_name(call.name)
     name = call.public_name = public_name(choice, name)
-    call.phase = "streaming"
+    _enter(choice, call, "streaming")
     choice.out.events.append(
         ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)
     )
@@ -113,27 +127,25 @@ def _start(choice: Choice, call: Call) -> None:
 def _settle(choice: Choice, call: Call) -> None:
     if call.phase == "pending":
         _start(choice, call)
-    choice.disable_fast_path(call)
-    call.phase = "settled"
+    _enter(choice, call, "settled")
 
 
 def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     if ended == "length" and call.source is not None:
         ended = "clean"  # it was whole before the text was cut
     text = call.flush()
-    choice.disable_fast_path(call)
     choice.shut(call)
     if call.orphan:
         claims.show(choice, call)
     if call.tentative or _is_again(choice, call, ended):
-        call.phase = "ended"
+        _enter(choice, call, "ended")
         return
     if choice.out.told.answers and call.name is not None and _is_answered(choice, call, call.name):
-        call.kind = "server"
+        call.leave_to_server()
     if call.phase == "pending" and call.name is not None and _may_come_out(choice, call, ended):
         _start(choice, call)
     events = judge(choice, call, ended, text)
-    call.phase = "ended"
+    _enter(choice, call, "ended")
     holding.conclude(choice, call, events)
 
 
@@ -148,8 +160,7 @@ def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
         if choice.out.told.holds(choice.place, call, name, choice.calls):
             choice.anomalies.add("repeated_call")
             return True
-    call.own = call.original is not None
-    call.original, call.withheld = None, False
+    call.stand_alone(own=call.original is not None)
     choice.materialise(call)
     return False
 
@@ -173,14 +184,15 @@ def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
 # Actions: names.
 
 
-def _learn_name(choice: Choice, call: Call, name: str) -> None:
+def _learn_name(choice: Choice, call: Call, name: str | None, *, anew: bool = False) -> None:
     if call is choice.overflow and call.name is not None:
         return
-    call.name = name if call.name is None else _joined(choice, call, call.name, name)
+    if call.name is not None and name is not None and not anew:
+        name = _joined(choice, call, call.name, name)
     limit = choice.options.limits.max_name_chars
-    if limit is not None and len(call.name) > limit:
+    if limit is not None and name is not None and len(name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
-        call.name = call.name[:limit]
+    call.name = name and name[:limit]
     if call.reportable and call.restated is not None and not is_placeholder(call.restated):
         _settle(choice, call)
     elif call.reportable and call.parts:

@@ -88,19 +88,37 @@ class Record:
                 CallWhole(call.choice, None, None, id, call.name, call.restated, HYDRATION, kind)
             )
         if call.lacks_text:
-            self.n_lost = len(self.pieces)
+            self.note_loss()
         if call.reasoned:
-            self.n_reasoned = len(self.pieces)
+            self.note_reason()
         if call.end_shown:
-            self.n_evidenced = len(self.pieces)
+            self.note_evidence()
+
+    def note_loss(self) -> None:
+        """Note that text was lost after the pieces so far."""
+        self.n_lost = len(self.pieces)
+
+    def note_reason(self, *, is_evidence: bool = False) -> None:
+        """Note that a finish reason came after the pieces so far; `is_evidence`: it allows calls."""
+        self.n_reasoned = len(self.pieces)
+        if is_evidence:
+            self.note_evidence()
+
+    def note_evidence(self) -> None:
+        """Note that something which shows that no text is missing came after the pieces so far."""
+        self.n_evidenced = len(self.pieces)
 
     def keep(self, piece: Piece, call: Call) -> None:
         """Keep a piece that was shown in a call."""
         self.pieces.append(piece)
         self.shown.append(call)
-        self.size += _PIECE + tokens.utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
-        if piece.extra:
-            self.size += weight(piece.extra)
+        self._weigh(f"{piece.text}{piece.id or ''}{piece.name or ''}", piece.extra)
+        self.size += _PIECE
+
+    def _weigh(self, text: str, extra: dict[str, Any] | None = None) -> None:
+        self.size += tokens.utf8_size(text)
+        if extra:
+            self.size += weight(extra)
 
     def goes_on(self, delta: Labelled) -> bool:
         """Return whether a fragment only continues the last piece, for any meaning of its labels."""
@@ -125,7 +143,7 @@ class Record:
             last = self.pieces[-1]
             last.n, last.spoilt = last.n + 1, last.spoilt or spoilt
             self._rest.append(delta.text)
-            self.size += tokens.utf8_size(delta.text)
+            self._weigh(delta.text)
             return
         if self._rest:
             self.close()
@@ -143,7 +161,7 @@ class Record:
         at = next((at for at in range(len(self.shown) - 1, -1, -1) if self.shown[at] is call), None)
         if at is not None:
             piece = self.pieces[at]
-            self.size += weight(extra)
+            self._weigh("", extra)
             piece.extra = {**(piece.extra or {}), **extra}
 
     def begin_only(self) -> None:

@@ -41,7 +41,7 @@ _MOST_OF_BLOCKS = 2.5  # two habits: what is odder stays as it was shown
 
 def reread(choice: Choice, delta: Reread) -> bool:
     """Give the calls of a choice the meaning of all of their pieces; return False if they cannot be read so."""
-    choice.slots.record = None
+    choice.slots.take_record()
     is_told = any(call.is_over for call in choice.calls)
     if not (delta.pieces and choice.calls) or is_told or not _is_readable(choice, delta.pieces):
         return False
@@ -54,7 +54,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
 
 def reread_blocks(choice: Choice, ended: Ended) -> None:
     """Give the calls of a choice the meaning of all of their pieces, if some would be lost because of their labels."""
-    record, choice.slots.record = choice.slots.record, None
+    record = choice.slots.take_record()
     open_calls = [call for call in choice.calls if not call.is_over]
     is_lost = any(call.lacks_text for call in open_calls)
     if record is None or ended != "clean" or not is_lost or not _is_readable(choice, record.pieces):
@@ -69,7 +69,7 @@ def reread_blocks(choice: Choice, ended: Ended) -> None:
 def _give(choice: Choice, record: Record, meant: list[Meant], calls: list[Call]) -> None:
     """Give calls the meaning of a record instead of the one by which they were shown."""
     for call in calls:
-        call.orphan, call.original = False, None
+        call.mark_owned()
     give(choice, record, meant, calls)
     for call in choice.calls:
         call.slotted = True
@@ -123,7 +123,7 @@ def _record(choice: Choice, delta: Reread) -> Record:
         record.shown.append(call)
     record.restated.extend(delta.listed)
     if delta.chunked:
-        record.n_evidenced = len(record.pieces)
+        record.note_evidence()
     return record
 
 

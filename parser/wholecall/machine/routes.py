@@ -55,8 +55,8 @@ def _labelled(choice: Choice, delta: deltas.Labelled) -> None:
         if delta.extra:
             _take_bare(choice, delta.index, delta.extra)
         return
-    if delta.kind == "custom" and call.empty:
-        call.kind = "custom"
+    if delta.kind == "custom":
+        call.learn_kind("custom")
     if delta.extra:
         choice.budget.take_extra(call, delta.extra)
     if delta.name is not None:
@@ -174,7 +174,7 @@ def _accept_silence(choice: Choice, call: Call) -> None:
     """Believe a final message that a call has no text, if it restates all text that came without an owner."""
     if call.lacks_text and call.blank and not choice.lost_text and slots.is_all_owned(choice, ""):
         call.note("confirmed_empty")
-        call.rank = max(call.rank, deltas.HYDRATION)
+        call.replace_whole(call.restated, max(call.rank, deltas.HYDRATION))
 
 
 def _restated(choice: Choice, delta: deltas.Restated) -> None:
@@ -248,7 +248,7 @@ def _opened(
         and held.id is not None
         and (held.id, held.name) == (delta.id, delta.name)
     ):
-        choice.slots.held = None  # it may come again with its text: the end of the message decides
+        choice.slots.take_held()  # it may come again with its text: the end of the message decides
     elif held is not None and (delta.name is not None or refused or not held.blank):
         _release_by(choice, is_again=_is_known(choice, delta))
     restated = isinstance(delta, deltas.CallWhole) and delta.rank == deltas.HYDRATION
@@ -274,9 +274,10 @@ def _release_duplicates(choice: Choice, calls: Iterable[Call]) -> None:
     for call in calls:
         if call.is_over or (call.original is not None and call.original.round != call.round):
             continue  # a call in a message that was restarted is certainly a repetition
-        if call.original is not None and not call.withheld:
+        is_shown = call.original is not None and not call.withheld
+        call.stand_alone(own=True)
+        if is_shown:
             choice.materialise(call)
-        call.original, call.own = None, True
         if call.closed:
             advance(choice, call, "close", False)
 
@@ -285,8 +286,7 @@ def _learn(choice: Choice, call: Call, delta: Union[deltas.CallSeen, deltas.Call
     if call.kind not in ("server", delta.kind):  # a call that the server executes is never the client's again
         if delta.kind == "server":  # statements about a repeated call apply to it
             cancelling.take_over(choice, [call.original or call])
-        if call.phase == "pending":
-            call.kind = delta.kind
+        call.learn_kind(delta.kind)
     if delta.id is not None and delta.id != call.id and not call.is_over:
         choice.claim_id(call, delta.id)
     if delta.namespace:
@@ -364,8 +364,9 @@ def _call_refused(choice: Choice, delta: deltas.CallRefused) -> None:
 
 def _release_held(choice: Choice) -> None:
     """End the held call: the next block begins or ends, so it was whole."""
-    held, choice.slots.held = choice.slots.held, None
+    held = choice.slots.held
     if held is not None:
+        choice.slots.take_held()
         _close(choice, held, truncated=False)
 
 
@@ -378,7 +379,8 @@ def _call_written(choice: Choice, delta: deltas.CallWritten) -> None:
         return
     call.source, call.edits = delta.source, delta.edits
     call.flag(*delta.flags)
-    call.extra = delta.extra
+    if delta.extra:
+        call.take_extra(delta.extra)
     if delta.id is not None:
         choice.give_id(call, delta.id)  # no later delta is found by it
     if delta.name is not None:
@@ -464,7 +466,7 @@ def _end_whole(choice: Choice) -> None:
     """End the calls that are whole, because a reason came for the end of the turn."""
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     settling.doubt(choice, ended)
-    held, choice.slots.held = choice.slots.held, None
+    held = choice.slots.take_held()
     for call in choice.calls:
         if call is not held:
             if not _is_in_record(choice, call):
@@ -493,15 +495,14 @@ def reason_all(choices: Iterable[Choice], finish: deltas.Finish | None = None) -
                 call.note("end_shown")
         for record, is_allowed in ((choice.labels.record, allowed_by_labels), (choice.slots.record, allowed)):
             if record is not None:
-                record.n_reasoned = n = len(record.pieces)
-                record.n_evidenced = n if is_allowed else record.n_evidenced
+                record.note_reason(is_evidence=is_allowed)
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
     """End every open call in order; `unreasoned` is the ending of those that began after the finish reason."""
     for call in sorted(choice.calls, key=attrgetter("number")):
         advance(choice, call, "end", ended if unreasoned is None or call.reasoned else unreasoned)
-    choice.slots.held = None
+    choice.slots.take_held()
     release(choice)
 
 

@@ -32,6 +32,9 @@ class SaidText:
 
     def remade(self) -> None:
         """Count the characters anew."""
+        self._count()
+
+    def _count(self) -> None:
         self._n_joined = sum(map(len, self._joined))
 
     def add(self, text: str) -> None:
@@ -47,9 +50,9 @@ class SaidText:
     def join(self) -> None:
         """Join all pieces."""
         if self._pieces or len(self._joined) > 1:
-            text = "".join([*self._joined, *self._pieces])
-            self._joined, self._n_joined = [text], len(text)
+            self._joined = ["".join([*self._joined, *self._pieces])]
             self._pieces.clear()
+            self._count()
 
     @property
     def text(self) -> str:
@@ -67,7 +70,7 @@ class SaidText:
         """Forget it."""
         self._joined.clear()
         self._pieces.clear()
-        self._n_joined = 0
+        self._count()
 
 
 class ReasoningText(SaidText):

@@ -196,7 +196,10 @@ class Told:
 
     def restore(self, answers: dict[str, CallAnswered]) -> None:
         """Share the answers that a snapshot held."""
-        self.answers, self._size = answers, sum(len(one.text or "") for one in answers.values())
+        self.answers, held = answers, [*answers.values()]
+        answers.clear()
+        for one in held:
+            self.answer(one)
 
     def answer(self, answered: CallAnswered) -> None:
         """Remember a call that was answered and has not come; beyond a limit the oldest calls are forgotten."""

@@ -131,7 +131,6 @@ def _refuse_all(choice: Choice, shown: list[Call]) -> None:
     """Leave calls as they were shown, and refuse all of them."""
     for call in shown:
         if call.tentative and not call.empty:
-            call.tentative = False
             choice.materialise(call)
         call.refuse("ambiguous", _UNSURE)
 
@@ -246,9 +245,8 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
     choice.content.places = [at for at in choice.content.places if at[1][0] != "call" or at[1][1] in taken]
     for call, one in owners:
         if call in anew:
-            call.tentative, call.withheld = False, choice.out.told.knows(choice.place, _id(record, one))
-            if call.withheld:
-                call.appear(-1)
+            if choice.out.told.knows(choice.place, _id(record, one)):
+                call.vanish(withheld=True)
                 continue
             began = record.shown[one.pieces[0]] if one.pieces else call
             call.appear(next(free))
@@ -282,23 +280,22 @@ def _fill(choice: Choice, others: list[Call], taken: set[int]) -> None:
     """Give the entries that proved not to be calls the numbers that would be missing, or none."""
     missing = (number for number in range(choice.n_numbered) if number not in taken)
     for call in others:
-        number = next(missing, -1)
-        call.appear(number)
-        call.tentative, call.withheld = number < 0, False
+        number = next(missing, None)
+        if number is None:
+            call.vanish(withheld=False)
+        else:
+            call.appear(number)
 
 
 def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) -> None:
     """Give a call its meaning: labels, name, text in force, and objections."""
     pieces = [record.pieces[at] for at in one.pieces]
     _label(choice, call, one, pieces)
-    if call.phase == "pending":
-        call.name = None
-        if one.name is not None:
-            phases.advance(choice, call, "name", one.name)
+    phases.name_as(choice, call, one.name)
     if one.read is not None:
         phases.read_as(choice, call, shown, one.read.text)
         call.flag(*_flags(one, pieces))
-    call.own = True  # `repeats` has compared it with all others
+    call.stand_alone(own=True)  # `repeats` has compared it with all others
     if one.comes_again:
         call.flag("repeated")
     if one.whole is not None and one.whole.text:
@@ -360,12 +357,13 @@ def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
     for id in dict.fromkeys(piece.id for piece in pieces):
         if id is not None:
             choice.claim_id(call, id)
-    if call.phase == "pending" and any(piece.custom for piece in pieces):
-        call.kind = "custom"
-    extras = [piece.extra or {} for piece in pieces]
+    if any(piece.custom for piece in pieces):
+        call.learn_kind("custom")
+    extras = [piece.extra for piece in pieces]
     if one.whole is not None:
-        extras.append(one.whole.extra or {})
-    call.extra = {field: value for extra in extras for field, value in extra.items()} or None
+        extras.append(one.whole.extra)
+    for extra in filter(None, extras):
+        call.take_extra(extra)
     is_repeated = one.read is not None and one.read.way == "again"
     if not is_repeated and len({piece.index for piece in pieces} - {None}) > 1:
         call.flag("index_churn")

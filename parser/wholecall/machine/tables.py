@@ -115,13 +115,28 @@ class SlotTable:
         if call.closed:
             call.note("reopened")
         if self.held is call:
-            self.held = None
+            self.take_held()
         call.beside = self.n_open > 0
         if call.beside and (other := self.sole_open) is not None:
             other.beside = True
         self.n_open += 1
         self.opened.append(call)
         self.fresh.append(call)
+
+    def take_held(self) -> Call | None:
+        """Return the held call, which is not held from now on."""
+        held, self.held = self.held, None
+        return held
+
+    def take_record(self) -> Record | None:
+        """Return the record, which is not kept from now on."""
+        record, self.record = self.record, None
+        return record
+
+    def spoil(self) -> None:
+        """Keep no record: something came that is no piece of a block."""
+        self.take_record()
+        self.may_reread = False
 
     def tidy(self, n_calls: int) -> None:
         """Forget entries of calls that opened often: a call is listed as often as it opened."""

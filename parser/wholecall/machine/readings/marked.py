@@ -301,13 +301,14 @@ def _by_text(way: Way) -> Rule:
         n = after = 0  # the next text; the text that begins the next call
         last = None
         for at, piece in enumerate(body.pieces):
-            begins, after_start = False, marks[at - 1] == START
+            begins = False
             if piece.mark == TEXT:
-                begins = not after_start and n == after
+                # Never true right after a start: that began the call, or came in the middle of its text.
+                begins = n == after
             elif piece.mark == START:
                 label, last = last, (piece.id, piece.name)
-                goes_on = marks[at + 1 : at + 2] == TEXT and n != after
-                begins = not (after_start or goes_on) or label not in (None, last)
+                goes_on = marks[at - 1] == START or (marks[at + 1 : at + 2] == TEXT and n != after)
+                begins = not goes_on or label not in (None, last)
             if n < n_texts and (begins or at == 0):
                 after = way(texts, n, n_texts)
             n += piece.mark == TEXT
