@@ -95,6 +95,13 @@ def test_tests_of_laws_exist() -> None:
     assert [] == sorted({p for paths in named.values() for p in paths if not (PROJECT / p).exists()})
 
 
+def test_the_readme_counts_the_laws() -> None:
+    """The README says how many laws docs/laws.md has."""
+    said = re.findall(r"\[(\d+) laws\]\(docs/laws\.md\)", (PROJECT / "README.md").read_text("utf-8"))
+
+    assert [str(len(numbered_rows("laws.md")))] == said
+
+
 def test_limits_are_documented() -> None:
     """docs/limits.md lists exactly the fields of `Limits`, with their defaults, in their order."""
     defaults = {field.name: shown(field.default) for field in msgspec.structs.fields(Limits)}
