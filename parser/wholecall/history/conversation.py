@@ -25,10 +25,22 @@ from wholecall.calls.output.call_events import ServerToolCall, ToolCallDropped
 from wholecall.calls.output.results import Answer, tool_result
 from wholecall.calls.output.turns import OtherBlock, ReasoningBlock, Turn
 from wholecall.errors import UnknownDialect, choices, meant, renamed_argument, renamed_field
-from wholecall.history import shapes
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.formats import HistoryFormat, Malformed, format_named
 from wholecall.history.ids import CallIds
+from wholecall.history.shapes import (
+    ag_ui,
+    anthropic,
+    chat,
+    converse,
+    gemini,
+    langchain,
+    mistral,
+    ollama,
+    otel,
+    responses,
+    vercel,
+)
 from wholecall.history.values import copied, dumped
 
 if TYPE_CHECKING:
@@ -160,35 +172,33 @@ _ANSWERS_OF_CHAT = _Results("chat-completions")
 
 
 def _of_chat(*origins: str, **capacity: Any) -> _Shape:
-    return _Shape(shapes.chat.encode, Capacity(frozenset(origins), **capacity), _ANSWERS_OF_CHAT)
+    return _Shape(chat.encode, Capacity(frozenset(origins), **capacity), _ANSWERS_OF_CHAT)
 
 
 _CHAT = _of_chat("chat-completions", blocks=True)
 _COHERE = _Shape(
-    shapes.chat.encode_cohere,
-    Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})),
-    _ANSWERS_OF_CHAT,
+    chat.encode_cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})), _ANSWERS_OF_CHAT
 )
 _RESPONSES = Capacity(
     frozenset({"responses"}),
     free_text=True,
     builtins=True,
     blocks=True,
-    server_calls=shapes.responses.goes_back,
+    server_calls=responses.goes_back,
     follows=True,
 )
 _ANTHROPIC = _Shape(
-    shapes.anthropic.encode,
+    anthropic.encode,
     Capacity(frozenset({"anthropic", "bedrock-invoke-anthropic"}), blocks=True, pauses=True),
     _Results("anthropic", _in("content")),
 )
 _CONVERSE = _Shape(
-    shapes.converse.encode,
+    converse.encode,
     Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"}), blocks=True),
     _Results("bedrock-converse", _in("content")),
 )
 _GEMINI = _Shape(
-    shapes.gemini.encode,
+    gemini.encode,
     Capacity(frozenset({"gemini", "gemini-live"}), blocks=True, made_ids=False),
     _Results("gemini", _in("parts")),
 )
@@ -206,10 +216,10 @@ _SHAPES: Final = MappingProxyType(
         "minimax": _CHAT,
         "mistral": _of_chat(),  # refuses unknown fields: no further fields are sent
         "stepfun": _CHAT,
-        "responses": _Shape(shapes.responses.encode, _RESPONSES, _Results("responses", kinds=True)),
-        "openai-realtime": _Shape(shapes.responses.encode, results=_Results("responses")),
+        "responses": _Shape(responses.encode, _RESPONSES, _Results("responses", kinds=True)),
+        "openai-realtime": _Shape(responses.encode, results=_Results("responses")),
         "mistral-conversations": _Shape(
-            shapes.mistral.encode,
+            mistral.encode,
             Capacity(frozenset({"mistral-conversations"})),
             _Results("mistral-conversations"),
         ),
@@ -221,19 +231,17 @@ _SHAPES: Final = MappingProxyType(
         "bedrock-invoke-nova": _CONVERSE,
         "gemini": _GEMINI,
         "gemini-live": _GEMINI,
-        "ollama": _Shape(shapes.ollama.encode, Capacity(frozenset({"ollama"})), _Results("ollama")),
-        "langchain": _Shape(
-            shapes.langchain.encode, Capacity(_LANGCHAIN, raw_text=True), _Results("langchain")
-        ),
+        "ollama": _Shape(ollama.encode, Capacity(frozenset({"ollama"})), _Results("ollama")),
+        "langchain": _Shape(langchain.encode, Capacity(_LANGCHAIN, raw_text=True), _Results("langchain")),
         "ag-ui": _Shape(
-            shapes.ag_ui.encode, Capacity(frozenset({"ag-ui"})), _Results("ag-ui", _with_ids), _message_id
+            ag_ui.encode, Capacity(frozenset({"ag-ui"})), _Results("ag-ui", _with_ids), _message_id
         ),
-        "vercel-ui": _Shape(shapes.vercel.encode, Capacity(frozenset({"vercel-ui"})), about=_message_id),
+        "vercel-ui": _Shape(vercel.encode, Capacity(frozenset({"vercel-ui"})), about=_message_id),
         "otel": _Shape(
-            shapes.otel.encode,
+            otel.encode,
             Capacity(free_text=True, server_calls=_any_of_them, raw_text=True, record=True),
             _Results("otel", _in("parts", "tool")),
-            shapes.otel.finish_reason,
+            otel.finish_reason,
         ),
     }
 )
@@ -473,5 +481,5 @@ class Conversation:
         self.ids = encoded.ids
         self.carries_on = self.carries_on | encoded.carries_on
         if form is None:
-            return shapes.vercel.with_outputs(encoded.messages, answers)
+            return vercel.with_outputs(encoded.messages, answers)
         return [*encoded.messages, *form.messages(answers)]
