@@ -42,6 +42,7 @@ CUT, TWINS = Answer((CALL, OTHER), "length"), Answer((CALL, CALL), "length")
 @example(happened=[CUT, ASKED], chosen={**USUAL, "unanswered": "keep"})
 @example(happened=[Result("c2"), ASKED, Result("c2"), ASKED], chosen=USUAL)
 @example(happened=[Answer((Block("text", text="x"),), "length"), Result("c2"), ASKED], chosen=USUAL)
+@example(happened=[TWINS, Answer((Block("call", id="c1", arguments={}),))], chosen=USUAL)
 def test_repair_is_idempotent(shape: str, happened: list[Happening], chosen: dict[str, Any]) -> None:
     """A repaired list needs no repair: it comes back as the same object, with an empty report (law 41)."""
     found = repair_transcript(render(shape, happened), shape=shape, **chosen)  # type: ignore[arg-type]

@@ -187,10 +187,10 @@ def is_incomplete(call: Part, last: bool, indexed: IndexedTranscript) -> bool:
     """Return whether a call without a real result may lack its end: judged by its text, or else by its place."""
     if call.carried in _TEXTS and call.form != "free":
         return parse_arguments(indexed.arguments(call), ended="length").status == "dropped"
-    if call.carried != "object":
+    if call.carried not in ("object", "empty"):
         return True
-    # A made result shows that an earlier repair found the call complete.
-    return call.result is None and (last or call.form in LEFT_ALONE)
+    # A made result shows that an earlier repair found the call complete. Without one, `{}` may stand for lost arguments.
+    return call.result is None and (last or call.carried == "empty" or call.form in LEFT_ALONE)
 
 
 def _unpaired(answer: Answer) -> list[Part]:
