@@ -186,7 +186,7 @@ def test_a_piece_that_was_cut_leaves_no_call_with_a_hole(tmp_path: Path, name: s
     begun = re.search(r"""\{["']|\(\w+=""", lines[1])
     assert begun is not None
     found = []
-    for end in part.of(range(begun.end(), len(lines[1].rstrip(","))), name):
+    for end in part.of(range(begun.end(), len(lines[1].rstrip(",").removesuffix("\x1b[0m"))), name):
         path.write_text("\n".join([lines[0], lines[1][:end], *lines[2:]]) + "\n")
         found += _calls(path)
 
