@@ -44,6 +44,11 @@ def _number(path: object) -> int | None:
     return number if isinstance(number, int) and number >= 0 else None
 
 
+def _refused(number: int) -> deltas.CallRefused:
+    detail = "a frame was lost or came twice before it, so that its number may be that of another part"
+    return deltas.CallRefused(0, number, None, "incomplete_input", detail)
+
+
 class AssistantTransportTranslator(compiled.TableTranslator):
     """Chunks of one stream to deltas."""
 
@@ -76,11 +81,12 @@ class AssistantTransportTranslator(compiled.TableTranslator):
     DONE_ENDS = True
 
     _parts: dict[int, Union[str, None]]
-    _calls: dict[int, Union[str, None]]
+    _calls: dict[int, list[Union[str, None]]]
     _n_parts: int
     _stepping: bool
     _reason: Union[str, None]
     _unsure: bool
+    _doubted: Union[int, None]
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,8 +98,11 @@ class AssistantTransportTranslator(compiled.TableTranslator):
 
     def _clear(self) -> None:
         self._parts = {}  # the kinds of open parts, by their numbers
-        self._calls = {}  # the ids of open calls, by the numbers of their parts
+        self._calls = {}  # the ids and names of open calls, by the numbers of their parts
         self._n_parts = 0
+        self._doubted = (
+            None  # the number of the last part, if its start may be an earlier one that came twice
+        )
         self._stepping = False  # the open step has a part
         self._reason = None  # why the last step ended
 
@@ -104,8 +113,9 @@ class AssistantTransportTranslator(compiled.TableTranslator):
 
     def _end(self) -> list[deltas.Delta]:
         """Report why the last step ended, which is why the message did."""
+        doubted = self._doubt()
         self._unsure = False
-        return [*report.finish(self._reason, drops_at="error"), *super()._end()]
+        return [*doubted, *report.finish(self._reason, drops_at="error"), *super()._end()]
 
     def _steps(self, id_: str | None) -> list[deltas.Delta]:
         """Report another step, in which ids may come again; or another message, if the open step has no end."""
@@ -122,9 +132,11 @@ class AssistantTransportTranslator(compiled.TableTranslator):
     # Parts
 
     def _starts(self, kind: str | None, id_: str | None, name: str | None) -> list[deltas.Delta]:
-        """Report the start of the part of the next number; that of an open call came twice, and numbers no part."""
-        if kind == "tool-call" and id_ is not None and id_ in self._calls.values():
-            return [deltas.Noted(0, "repeated_call")]
+        """Report the start of the part of the next number; that of an open call may have come twice, and number no part.
+
+        A frame with its number shows that it is a part; another start before that, that numbers are in doubt.
+        """
+        doubted = self._doubt()
         number, self._n_parts = self._n_parts, self._n_parts + 1
         self._parts[number] = kind
         self._stepping = True
@@ -132,13 +144,30 @@ class AssistantTransportTranslator(compiled.TableTranslator):
             return [deltas.TextBegan(0)] if kind == "text" else []
         seen = deltas.CallSeen(0, number, None, id_, name, begins=True)
         if self._unsure:
-            detail = "a frame was lost before it, so that its number may be that of another part"
-            return [seen, deltas.CallRefused(0, number, None, "incomplete_input", detail)]
-        self._calls[number] = id_
-        return [seen]
+            return [*doubted, seen, _refused(number)]
+        if id_ is not None and [id_, name] in self._calls.values():
+            self._doubted = number
+        self._calls[number] = [id_, name]
+        return [*doubted, seen]
+
+    def _doubt(self) -> list[deltas.Delta]:
+        """Refuse the call whose start may have come twice: its number may be that of the part that starts now."""
+        number, self._doubted = self._doubted, None
+        if number is None:
+            return []
+        self._unsure = True
+        self._calls.pop(number, None)
+        return [deltas.Noted(0, "repeated_call"), _refused(number)]
+
+    def _number(self, path: object) -> int | None:
+        """Return the number of a part, None where the path is none; it shows that the part is there."""
+        number = _number(path)
+        if number == self._doubted:
+            self._doubted = None
+        return number
 
     def _piece(self, path: object, text: object) -> list[deltas.Delta]:
-        number = _number(path)
+        number = self._number(path)
         if number is None:
             return [_LOST]
         if number in self._calls:
@@ -158,7 +187,7 @@ class AssistantTransportTranslator(compiled.TableTranslator):
 
     def _over(self, path: object, *, of_text: bool = False) -> list[deltas.Delta]:
         """Report the end of a call's text, after which a result may come, or of its part."""
-        number = _number(path)
+        number = self._number(path)
         if number is None:
             return [_LOST]
         if of_text and self._parts.get(number) not in (None, "tool-call"):
@@ -173,12 +202,12 @@ class AssistantTransportTranslator(compiled.TableTranslator):
 
     def _answered(self, path: object) -> list[deltas.Delta]:
         """Report the result of a call: the server executed it."""
-        number = _number(path)
+        number = self._number(path)
         if number is None:
             return [_LOST]
         if number not in self._calls:
             return report.unknown() if number in self._parts else self._lost(number)
-        id_ = self._calls[number]
+        id_, _ = self._calls[number]
         return [deltas.CallSeen(0, number, None, id_, None, "server"), *report.answered(id_)]
 
     def _failed(self, error: object, **about: object) -> list[deltas.Delta]:
