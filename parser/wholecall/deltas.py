@@ -57,6 +57,7 @@ __all__ = [
     "TextBegan",
     "TextFragment",
     "TextRefused",
+    "TextUnread",
     "TurnEnded",
     "TurnOpened",
     "UsageSeen",
@@ -263,14 +264,28 @@ class CallCancelled(msgspec.Struct, frozen=True, gc=False):
 class CallUnread(msgspec.Struct, frozen=True, gc=False):
     """A frame seems to hold a call that its dialect does not report; another frame may still report it.
 
-    `ids` are those in it and around it, `names` those in it, and `has_id` means that it contains some id.
+    `ids` are those in it and around it, `names` those in it, and `has_id` means that it contains some id; `holds_text`,
+    that it contains text besides labels, which may be a piece of an open call; `whole`, that no text will follow.
     """
 
     ids: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     has_id: bool = False
+    holds_text: bool = False
+    whole: bool = False
 
     __repr__ = discreet_repr
+
+
+class TextUnread(msgspec.Struct, frozen=True, gc=False):
+    """The object of a call without text, which is named next, holds content that its dialect does not read.
+
+    If no text comes for the call, that content may be its arguments.
+    """
+
+    choice: int
+    id: str | None
+    name: str | None
 
 
 class CallAnswered(msgspec.Struct, frozen=True, gc=False):
@@ -500,7 +515,7 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 Delta = Union[
     Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
-    CallUnread, CallAnswered, CallWritten, MessageBegan, SaidAgain, StepBegan, StepTakenBack, TurnOpened, Finish, TurnEnded, TextBegan, TextFragment, TextRefused, ReasoningFragment,
+    CallUnread, TextUnread, CallAnswered, CallWritten, MessageBegan, SaidAgain, StepBegan, StepTakenBack, TurnOpened, Finish, TurnEnded, TextBegan, TextFragment, TextRefused, ReasoningFragment,
     BlockKept, CallPlaced, CarriesOn, UsageSeen,
     Noted, WireFault,
 ]  # fmt: skip

@@ -31,7 +31,6 @@ from wholecall.calls.output.call_events import ToolCallDropped
 from wholecall.calls.output.events import StreamFault, TurnFinished
 from wholecall.deltas import WireFault
 from wholecall.dialects.decode import decode, plain, read
-from wholecall.dialects.report import ended_together
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import Frame
 
@@ -236,7 +235,7 @@ def test_a_narrow_view_refuses_what_a_wide_one_refuses(dialect: str) -> None:
     """Law 106: with any content in members of another event, frames in a row give the same events as one by one."""
     for row in _rows(dialect):
         one_by_one, in_row = named(dialect).start(), named(dialect).start()
-        told = (delta for frame in row for delta in ended_together(one_by_one.translate(frame)))
+        told = (delta for frame in row for delta in one_by_one.told(frame))
 
         assert told_and_counted(told) == told_and_counted(in_row.translate_all(row)), row
 

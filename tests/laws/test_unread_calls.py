@@ -207,7 +207,8 @@ def test_a_call_that_another_frame_tells_is_read(
 
 def test_the_strict_policy_refuses_calls_beside_one_that_was_not_read() -> None:
     """Law 101: a call that was not read is a bad sibling; the default policy judges each call alone."""
-    data = sse(CHUNK, called("c1", "get_tide"), {"tool_use": {"id": "c2", "name": "book_berth"}}, FINISH)
+    unread = {"tool_use": {"id": "c2", "name": "book_berth", "input": '{"n":1}'}}
+    data = sse(CHUNK, called("c1", "get_tide"), unread, FINISH)
     ends: list[list[str]] = []
     for policy in (Policy(), Policy.strict()):
         parser = ToolCallParser(policy=policy)

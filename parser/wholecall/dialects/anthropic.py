@@ -31,6 +31,7 @@ import msgspec
 
 from wholecall import deltas
 from wholecall.dialects import decode, labels, reasons, report, translator, unread
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.pieces import Runs
 from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind
@@ -323,6 +324,7 @@ class AnthropicTranslator(translator.TextTranslator, translator.ViewTranslator):
 
     decoder = _DECODER
 
+    PIECES: ClassVar[Pieces] = {'"input_json_delta"': "delta.partial_json"}
     DERIVED = frozenset({"_runs"})
     _key: str | None
     _blocks: Blocks

@@ -17,6 +17,7 @@ import msgspec
 
 from wholecall.deltas import Delta, TurnEnded, TurnOpened, by_transport
 from wholecall.dialects import decode, labels, report, unread
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.framing.frame import Frame, Like, framed
 
 Events = Mapping[Any, Callable[..., list[Delta]]]  # methods of a translator, by the kind of event
@@ -32,6 +33,7 @@ class Translator(ABC):
     """
 
     DERIVED: ClassVar[frozenset[str]] = frozenset()
+    PIECES: ClassVar[Pieces] = {}  # of a call's text, which are lost without the member for it
 
     @abstractmethod
     def translate(self, frame: Frame) -> list[Delta]:
@@ -39,7 +41,8 @@ class Translator(ABC):
 
     def told(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame, and its effect: the end of its turn, or that a call in it was not read."""
-        return unread.with_unread(report.ended_together(self.translate(frame)), frame, self.takes_silently)
+        told = report.ended_together(self.translate(frame))
+        return unread.with_unread(told, frame, self.takes_silently, self.PIECES)
 
     def takes_silently(self, frame: Frame) -> bool:  # noqa: ARG002
         """Return whether the dialect deliberately reports nothing of a possible call in this frame."""
@@ -87,7 +90,7 @@ class ViewTranslator(Translator):
         """Return the deltas of a frame that the typed decoder refuses."""
         lines = decode.payloads(frame.data)
         if len(lines) > 1:  # of events without an end (quirk 55)
-            return [delta for line in lines for delta in self.translate(Frame(frame.event, line))]
+            return [delta for line in lines for delta in self.told(Frame(frame.event, line))]
         return self._slowly(frame)
 
     def _slowly(self, frame: Frame) -> list[Delta]:

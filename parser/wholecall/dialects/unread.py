@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from wholecall import deltas
 from wholecall.dialects.decode import is_blank, payloads, plain
+from wholecall.dialects.hidden_text import ARGUMENTS, Pieces, has_bare, holds_further, lost_piece, with_doubts
 from wholecall.framing.frame import Frame
 
 _private = True
@@ -38,6 +39,8 @@ _REASON: Final = 'eason":"tool'  # that is about calls, in the last frames of mo
 _BEFORE: Final = 60  # characters, in which it is searched
 _MOST: Final = 32  # ids and names that are kept of a possible call
 _LONGEST: Final = 256  # characters of one label
+_ENDS: Final[frozenset[type]] = frozenset({deltas.CallClosed, deltas.Finish, deltas.TurnEnded})
+_NO_PIECES: Final[Pieces] = {}
 _LABELS: Final = frozenset(
     {"type", "status", "object", "role", "index"}
 )  # their values are not text of a call
@@ -72,13 +75,28 @@ _PIECES: Final[frozenset[type]] = frozenset(
 
 
 def with_unread(
-    told: list[deltas.Delta], frame: Frame, takes_silently: Callable[[Frame], bool] | None = None
+    told: list[deltas.Delta],
+    frame: Frame,
+    takes_silently: Callable[[Frame], bool] | None = None,
+    pieces: Pieces = _NO_PIECES,
 ) -> list[deltas.Delta]:
-    """Return the deltas of a frame, and a delta for each possible call of which nothing was reported.
+    """Return the deltas of a frame, and a delta for each possible call, or text of one, of which nothing was reported.
 
-    `takes_silently` returns whether the dialect reports nothing of such a frame deliberately.
+    `takes_silently` returns whether the dialect reports nothing of such a frame deliberately; `pieces` are the events
+    that are pieces of a call's text.
     """
     text = frame.data
+    if len(told) == 1 and type(told[0]) in _PIECES:
+        return told
+    if "\n" in text and len(payloads(text)) > 1:
+        return told  # its lines were searched one by one
+    is_head = has_bare(told)
+    lost = lost_piece(told, text, pieces, is_head=is_head) if pieces else []
+    if lost:
+        end = next((n for n, delta in enumerate(told) if type(delta) in _ENDS), len(told))
+        return [*told[:end], *lost, *told[end:]]
+    if is_head:
+        return with_doubts(told, text)
     if not ("tool" in text or "unction" in text or "tool" in frame.event) or _says_call(told):
         return told
     named = _WORD.fullmatch(frame.event) is not None
@@ -88,7 +106,12 @@ def with_unread(
 
 
 def is_read(told: list[deltas.Delta], text: str) -> bool:
-    """Return whether a frame with any name needs no search: its calls were read, or it has no word for a call."""
+    """Return whether a frame with any name needs no search: its calls were read, or it has no word for a call.
+
+    Its dialect has no pieces in such a frame.
+    """
+    if has_bare(told):
+        return not holds_further(text)
     return not ("tool" in text or "unction" in text) or _says_call(told)
 
 
@@ -176,7 +199,7 @@ def _is_id(key: str) -> bool:
 
 def _call(value: Any, around: frozenset[str]) -> deltas.CallUnread | None:
     """Return the call that an object holds, None if there is no text in it but labels and ids."""
-    ids, names, n_texts = set[str](), set[str](), 0
+    ids, names, n_texts, n_contents, whole = set[str](), set[str](), 0, 0, True
     values: list[tuple[str, Any]] = [("", value)]
     while values:
         key, value = values.pop()
@@ -189,6 +212,13 @@ def _call(value: Any, around: frozenset[str]) -> deltas.CallUnread | None:
                 ids |= {value} if _is_label(value) and len(ids) < _MOST else set()
                 continue
             n_texts += not is_blank(value)
-            if key[-4:].lower() == "name" and _is_label(value) and len(names) < _MOST:
+            if key[-4:].lower() != "name":
+                n_contents += 1
+                whole = whole and not (key in ARGUMENTS and type(plain(value)) is not dict)
+            elif _is_label(value) and len(names) < _MOST:
                 names.add(value)
-    return deltas.CallUnread(around | ids, frozenset(names), bool(ids)) if n_texts else None
+    if not n_texts:
+        return None
+    return deltas.CallUnread(
+        around | ids, frozenset(names), bool(ids), holds_text=n_contents > 0, whole=whole and n_contents > 0
+    )

@@ -105,6 +105,11 @@ def _slot(choice: Choice, delta: deltas.Slot) -> None:
         choice.enable_fast_path(call, delta.index, delta.alias)
 
 
+def _text_unread(choice: Choice, delta: deltas.TextUnread) -> None:
+    """Note by its labels that content of a call is not read: it may be known by one of them only."""
+    choice.labels.doubt(delta.name if delta.id is None else delta.id)
+
+
 def _call_seen(choice: Choice, delta: deltas.CallSeen) -> None:
     call = _announced(choice, delta)
     _learn(choice, call, delta)
@@ -512,6 +517,7 @@ RULES: Final[dict[type, Callable[[Choice, Any], None]]] = {
     deltas.Slot: _slot,
     deltas.CallSeen: _call_seen,
     deltas.CallWhole: _call_whole,
+    deltas.TextUnread: _text_unread,
     deltas.CallClosed: _call_closed,
     deltas.CallRefused: _call_refused,
     deltas.CallWritten: _call_written,

@@ -13,6 +13,7 @@ from wholecall.deltas import Index
 from wholecall.machine.call import Call
 from wholecall.machine.record import Record
 
+_MOST_DOUBTED = 256  # labels; beyond, every call is in doubt
 _SPARE = 64  # entries of calls that opened again, before they are searched
 
 
@@ -22,6 +23,7 @@ class LabelTable:
     Attributes:
         by_index: the call of each index.
         by_id: the calls of each id, or alias; slotted calls have some as well.
+        doubted: ids and names of calls whose objects held content that no dialect reads (see `TextUnread`).
         fast: the call of each index to which text there is simply appended.
         latest: the call that opened last while labels were as documented, None before the first one.
         alternated: the calls alternated while labels were as documented.
@@ -30,6 +32,7 @@ class LabelTable:
 
     by_index: dict[Index, Call]
     by_id: dict[str, list[Call]]
+    doubted: set[str]
     fast: dict[Union[Index, None], Call]
     latest: Call | None
     alternated: bool
@@ -38,8 +41,20 @@ class LabelTable:
     __slots__ = tuple(__annotations__)
 
     def __init__(self) -> None:
-        self.by_index, self.by_id, self.fast = {}, {}, {}
+        self.by_index, self.by_id, self.fast, self.doubted = {}, {}, {}, set()
         self.latest, self.record, self.alternated = None, None, False
+
+    def doubt(self, label: str | None) -> None:
+        """Note that content of the call with an id or a name is not read."""
+        if label is not None and len(self.doubted) < _MOST_DOUBTED:
+            self.doubted.add(label)
+
+    def doubts(self, call: Call) -> bool:
+        """Return whether content of a call may not have been read."""
+        known = self.doubted
+        return bool(known) and (
+            len(known) == _MOST_DOUBTED or call.name in known or not known.isdisjoint(call.aliases)
+        )
 
     def calls(self) -> list[Call | None]:
         """Return all calls that it names."""

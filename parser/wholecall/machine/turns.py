@@ -323,8 +323,18 @@ class Turns:
                 choice.note("aborted", detail=detail)
 
     def _unread(self, delta: CallUnread) -> None:
-        """Keep a frame that seems to hold a call until the turn ends: another frame may report the call."""
+        """Keep a frame that seems to hold a call until the turn ends: another frame may report the call.
+
+        It may hold a piece of the call that it names by id; without an id, of each open call, unless it holds a whole
+        text. If it only begins a call, the rest of its text may be taken for another call's.
+        """
         turn = self._turn
+        known = self._is_told(delta)
+        if known and delta.has_id:
+            for choice in self._choices.values() if delta.holds_text else ():
+                choice.lose_text_of(delta.ids)
+        elif not (known and not delta.holds_text) and not (delta.whole and (delta.has_id or delta.names)):
+            self._hole()
         waiting = self._early_unread if turn is None or turn.finished else turn.unread
         if turn is not None and len(waiting) >= _MOST_UNREAD:
             waiting[:] = self._untold(waiting, turn)
@@ -332,6 +342,14 @@ class Turns:
             waiting.append(delta)
         if turn is not None and turn.ended:
             self._judge_unread(turn)
+
+    def _is_told(self, delta: CallUnread) -> bool:
+        """Return whether a call with one of the ids was reported; without an id, one with one of the names."""
+        choices = self._choices.values()
+        if not delta.has_id:
+            return any(call.name in delta.names for choice in choices for call in choice.calls)
+        known = [self._over.keys(), *(choice.labels.by_id.keys() for choice in choices)]
+        return not all(labels.isdisjoint(delta.ids) for labels in known)
 
     def _judge_unread(self, turn: TurnState) -> None:
         """Report for each choice of a turn that a call was not read, if one was not."""

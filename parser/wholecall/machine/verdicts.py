@@ -145,6 +145,8 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
     """Return why a call without text, or with an empty text, cannot be a call without arguments."""
     if choice.text_elsewhere and not call.slotted:
         return "ambiguous", "its text may have come in another choice"
+    if choice.labels.doubts(call):
+        return "incomplete_input", "no text came for it, but content in a member that is not read"
     if choice.lost_text and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"
     if choice.slots.orphans and call.rank < HYDRATION:

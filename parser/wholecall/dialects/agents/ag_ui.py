@@ -43,6 +43,7 @@ import msgspec
 from wholecall import deltas
 from wholecall.calls.arguments.placeholders import BEGINNINGS
 from wholecall.dialects import decode, labels, remembered, report, translator
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
@@ -496,6 +497,7 @@ class AgUiTranslator(translator.TurnTranslator):
     """Frames of one AG-UI stream to deltas."""
 
     decoder = _DECODER
+    PIECES: ClassVar[Pieces] = {'"TOOL_CALL_ARGS"': "delta", '"TOOL_CALL_CHUNK"': "delta"}
     QUIET = _QUIET
 
     _calls: _Calls

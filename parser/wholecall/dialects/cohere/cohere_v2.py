@@ -25,6 +25,7 @@ from typing import ClassVar
 from wholecall.deltas import Delta, Index
 from wholecall.dialects import at, report, say
 from wholecall.dialects.cohere.shared import PLAN, CohereTranslator
+from wholecall.dialects.hidden_text import Pieces
 
 
 def _slot(index: Index | None, nth: int) -> Index | None:
@@ -82,5 +83,10 @@ class CohereV2Translator(CohereTranslator):
     }
     BODIES: ClassVar[say.Rows] = {
         "message": (say.begin("id"), *_SAID, say.each(_CALLS, _WHOLE, alone=True), *_OVER)
+    }
+    PIECES: ClassVar[Pieces] = {
+        '"tool-call-delta"': "|".join(
+            f"{calls}.{way}" for calls in _CALLS.split("|") for way in at.CHAT_ARGUMENTS.split("|")
+        )
     }
     QUIET = frozenset({"content-end", "citation-start", "citation-end", "debug"})

@@ -32,6 +32,7 @@ from typing import ClassVar, Final, Union
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, labels, report, say
+from wholecall.dialects.hidden_text import Pieces
 
 _LOST: Final = deltas.WireFault("undecodable_frame", "a path names no open part", hole=True)
 _PATH: Final = at.value("path")
@@ -77,6 +78,7 @@ class AssistantTransportTranslator(compiled.TableTranslator):
         "error": (say.own("_failed", at.value("error"), code=at.value("code"), type=at.value("severity")),),
     }
     FAILURES = frozenset({"error"})
+    PIECES: ClassVar[Pieces] = {'"text-delta"': "textDelta"}
     QUIET = frozenset({"annotations", "data", "update-state"})
     DONE_ENDS = True
 

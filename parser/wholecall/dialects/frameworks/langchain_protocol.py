@@ -37,6 +37,7 @@ from wholecall import deltas
 from wholecall.dialects import decode, labels, remembered, report, translator
 from wholecall.dialects.frameworks.langchain import Message as EndedMessage
 from wholecall.dialects.frameworks.langchain import ended
+from wholecall.dialects.hidden_text import Pieces, holds_text
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 from wholecall.types import Kind
@@ -288,8 +289,8 @@ class _Blocks:
         if content.type == "invalid_tool_call":
             detail = labels.text_label(content.error) or "the relay could not read the arguments"
             return [*told, deltas.CallRefused(0, call.slot, None, "unparseable", detail)]
-        if decode.is_blank(text):
-            return told  # the end of the message ends it
+        if decode.is_blank(text):  # the end of the message ends it
+            return told + report.seen(call.slot, None, labels.name_label(content.name), call.kind)
         if call is not self._latest:
             return [*told, deltas.CallClosed(0, call.slot, None)]
         self._waiting = call
@@ -510,6 +511,10 @@ _OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # authors
 class LangChainProtocolTranslator(translator.ViewTranslator):
     """Frames of one stream to deltas."""
 
+    PIECES: ClassVar[Pieces] = {
+        '"tool-call-delta"': "params.data.delta.args|delta.args",
+        '"content-block-finish"': "params.data.content|content",
+    }
     decoder = _DECODER
 
     _messages: _Messages
@@ -527,7 +532,7 @@ class LangChainProtocolTranslator(translator.ViewTranslator):
 
     def _take(self, view: _Envelope, frame: Frame) -> list[deltas.Delta]:
         if view.method is not None:
-            return self._enveloped(view, view.params or _Params())
+            return self._enveloped(view, view.params or _Params(), frame)
         if view.event is not None:
             return self._event(view, _HERE, view.seq)
         if view.error or frame.event == "error":
@@ -541,11 +546,13 @@ class LangChainProtocolTranslator(translator.ViewTranslator):
         """Note that a frame was lost: it may have begun another message in the place of any."""
         self._messages.crowd()
 
-    def _enveloped(self, view: _Envelope, params: _Params) -> list[deltas.Delta]:
+    def _enveloped(self, view: _Envelope, params: _Params, frame: Frame) -> list[deltas.Delta]:
         parts = params.data if isinstance(params.data, list) else [params.data or _Data()]
         data, origin = (parts[0], parts[-1]) if parts else (_Data(), _Data())
         namespace = tuple(map(str, params.namespace)) if isinstance(params.namespace, list) else ()
         if view.method == "messages":
+            if params.data is None and holds_text(decode.plain(frame.data)):  # perhaps a piece of any call
+                return [decode.undecodable(frame.data)]
             data.run_id = data.run_id or origin.run_id
             return self._event(data, (namespace, str(params.node or origin.langgraph_node)), view.seq)
         if view.method == "lifecycle" and data.event == "failed":

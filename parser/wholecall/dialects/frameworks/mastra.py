@@ -34,6 +34,7 @@ from typing import ClassVar
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.types import Flag
 
 _ID, _NAME = at.id("payload.toolCallId"), at.name("payload.toolName")
@@ -113,6 +114,7 @@ class MastraTranslator(compiled.TableTranslator):
             say.end(),
         ),
     }
+    PIECES: ClassVar[Pieces] = {'"tool-call-delta"': "payload.argsTextDelta"}
     QUIET = frozenset(
         {
             *("text-start", "text-end", "reasoning-start", "reasoning-end", "step-finish", "source", "file"),

@@ -31,6 +31,7 @@ import msgspec
 
 from wholecall import deltas
 from wholecall.dialects import decode, labels, pieces, reasons, report, translator, whole_calls
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason, Flag, Kind
 
@@ -366,6 +367,7 @@ class VercelUITranslator(pieces.PieceTranslator):
     """Frames of one stream to deltas."""
 
     decoder = _DECODER
+    PIECES: ClassVar[Pieces] = {'"tool-input-delta"': "inputTextDelta"}
     QUIET = _RESULTS | {
         *("text-start", "text-end", "finish-step", "message-metadata", "file", "reasoning-file"),
         *("source-url", "source-document", "tool-approval-response", "custom", "steering-message"),

@@ -40,6 +40,7 @@ import msgspec
 
 from wholecall import deltas
 from wholecall.dialects import decode, labels, report, translator
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
@@ -160,6 +161,7 @@ class GeminiInteractionsTranslator(translator.TurnTranslator):
     """Events of one stream to deltas."""
 
     decoder = msgspec.json.Decoder(_Event)
+    PIECES: ClassVar[Pieces] = {'"arguments_delta"': "delta.arguments"}
     QUIET = frozenset({"interaction.status_update"})
 
     _has_steps: bool

@@ -90,6 +90,7 @@ class GeminiLiveTranslator(GeminiTranslator):
     """Messages of one session to deltas."""
 
     decoder = msgspec.json.Decoder(_Message)
+    HOLDERS = ('"toolCall"', '"tool_call"', '"serverContent"', '"server_content"')
 
     _slots: dict[str, int]
     _listed: set[str]

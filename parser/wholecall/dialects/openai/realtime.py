@@ -32,6 +32,7 @@ from msgspec.structs import replace
 
 from wholecall.deltas import Delta, Finish, Noted, Slot, TurnEnded, TurnOpened
 from wholecall.dialects import decode, labels, report, translator
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.responses import events, items
 from wholecall.framing.frame import Frame
 
@@ -164,6 +165,7 @@ class RealtimeTranslator(translator.TurnTranslator):
     """Messages of one Realtime session to deltas; the methods for the events of a response get that response."""
 
     decoder = _DECODER
+    PIECES: ClassVar[Pieces] = events.PIECES
     AGAIN = ("conversation.item.", "response.done")
     EVENTS: ClassVar[translator.Events] = {
         **dict.fromkeys(events.FRAGMENTS, _fragment),
@@ -191,6 +193,8 @@ class RealtimeTranslator(translator.TurnTranslator):
             event.type = frame.event
         if event.type == "response.done" and event.response is None:
             event.response = decode.decode(events.BODY_DECODER, frame.data) or items.Response()
+            if event.response.id is event.response.status is event.response.output is None:
+                return super()._other(event, frame, event.type)  # its response is in another member
         known = self.EVENTS.get(event.type)
         if known is None:
             return self._other(event, frame, event.type or "")

@@ -25,6 +25,7 @@ from typing import ClassVar, Final
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.chat.chunks import content
 from wholecall.types import Flag, Kind
 
@@ -75,6 +76,7 @@ class ConversationsTranslator(compiled.TableTranslator):
             *_OVER,
         ),
     }
+    PIECES: ClassVar[Pieces] = {'"function.call.delta"': "arguments"}
     QUIET = frozenset(_QUIET)
     ERRORS = frozenset({"conversation.response.error", "error"})
 

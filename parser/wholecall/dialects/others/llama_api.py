@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from wholecall.deltas import OBJECT, Delta, Index, Labelled, TurnEnded
 from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.chat.chunks import content
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
 from wholecall.framing.frame import Frame
@@ -78,6 +79,7 @@ _MESSAGE = (
 class LlamaTranslator(compiled.TableTranslator):
     """Frames of one stream to deltas; it numbers the calls by their ids."""
 
+    PIECES: ClassVar[Pieces] = {'"tool_call"': "event.delta.function.arguments|event.delta.tool_call"}
     BODIES: ClassVar[say.Rows] = {
         "event": (say.given("event", *_EVENT),),
         "completion_message": (say.given("completion_message", *_MESSAGE),),

@@ -19,13 +19,14 @@ Source: Workers AI documentation, "Function calling", and Cloudflare's provider 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 import msgspec
 from msgspec.structs import replace
 
 from wholecall import deltas
-from wholecall.dialects import decode, labels, report, translator
+from wholecall.dialects import at, decode, labels, report, translator
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.chat.chunks import ToolCallView, argument_text
 from wholecall.dialects.openai.chat.translator import ChatTranslator
 from wholecall.framing.frame import Frame
@@ -51,6 +52,12 @@ class WorkersTranslator(translator.TurnTranslator):
     """Frames of one stream, which is one turn, to deltas."""
 
     decoder = msgspec.json.Decoder(_Frame)
+    PIECES: ClassVar[Pieces] = {
+        '"tool_calls":': "|".join(f"tool_calls:{path}" for path in at.CHAT_ARGUMENTS.split("|")),
+        '"function":': "|".join(
+            ["choices", *(f"tool_calls.{path}" for path in at.CHAT_ARGUMENTS.split("|"))]
+        ),
+    }
 
     _lone: bool
     _n_slots: int

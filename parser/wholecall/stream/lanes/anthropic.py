@@ -207,7 +207,7 @@ class AnthropicLane(Lane):
         except decode.UNREADABLE:
             return not self._log and self._take_whole(frame, events)
         is_call = type(event) is _BlockStart and event.content_block.type == "tool_use"
-        if not is_call and is_unread(frame):
+        if not is_call and is_unread(frame, AnthropicTranslator.PIECES):
             return False
         if type(event) is _Ping:
             return frame.event in ("", "ping") and self._ping(frame)
@@ -225,7 +225,11 @@ class AnthropicLane(Lane):
         called = any(block.type == "tool_use" for block in body.content)
         if not self._take_reason(body.stop_reason, called=called):
             return False
-        if labels.id_label(body.id) is None or not self._keep(frame) or (not called and is_unread(frame)):
+        if (
+            labels.id_label(body.id) is None
+            or not self._keep(frame)
+            or (not called and is_unread(frame, AnthropicTranslator.PIECES))
+        ):
             return False
         self._open_turn(body.id, body.model, events)
         self._count(body.usage)

@@ -346,7 +346,7 @@ class ChatLane(Lane):
             _filter(frame.data)
         except UNREADABLE:
             return False
-        return not is_unread(frame) and self._keep(frame)
+        return not is_unread(frame, ChatTranslator.PIECES) and self._keep(frame)
 
     def _take_whole(self, frame: Frame, events: list[Event[Any]]) -> bool:
         """Take a whole response."""
@@ -359,7 +359,11 @@ class ChatLane(Lane):
         wanted, thought = message.tool_calls or (), message.reasoning_content or message.reasoning
         if not self._take_reason(choice.finish_reason, called=bool(wanted)):
             return False
-        if id_label(body.id) is None or not self._keep(frame) or (not wanted and is_unread(frame)):
+        if (
+            id_label(body.id) is None
+            or not self._keep(frame)
+            or (not wanted and is_unread(frame, ChatTranslator.PIECES))
+        ):
             return False
         self._open_turn(body.id, body.model, events)
         self.usage.update(body.usage or {})
@@ -381,7 +385,7 @@ class ChatLane(Lane):
         n_said = bool(thought) + bool(delta.content) + bool(calls)
         if n_said > 1 or not (n_said or reason or is_first or delta.role is None):
             return False
-        taken = self._take_call(calls[0], events) if calls else not is_unread(frame)
+        taken = self._take_call(calls[0], events) if calls else not is_unread(frame, ChatTranslator.PIECES)
         if delta.reasoning_details:
             taken = taken and self._take_detailed(thought, delta.reasoning_details[0], events)
         elif thought:

@@ -117,7 +117,7 @@ class GeminiLane(Lane):
         if said.responseId != self.id or self.reason is not None or not self._keep(frame):
             return False
         is_call = parts and (parts[0].functionCall or any(part.functionCall for part in parts))
-        if not is_call and is_unread(frame):
+        if not is_call and is_unread(frame, GeminiTranslator.PIECES):
             return False
         if said.usageMetadata:
             self.usage.update(said.usageMetadata)

@@ -110,7 +110,9 @@ class OllamaLane(Lane):
         if is_first:
             self._open_turn(None, line.model, events)
         message = line.message
-        if (message.thinking and message.content) or (not message.tool_calls and is_unread(frame)):
+        if (message.thinking and message.content) or (
+            not message.tool_calls and is_unread(frame, OllamaTranslator.PIECES)
+        ):
             return False
         if message.thinking:
             self._thinks(message.thinking, events, ("thought", None), OllamaLane._more_piece)

@@ -329,7 +329,7 @@ class ResponsesLane(Lane):
         if not is_next or frame.event not in ("", _TAGS[kind]):
             return False
         is_call = kind in _READ or (kind in (_Added, _Done) and type(event.item) is _Call)
-        if not is_call and is_unread(frame):
+        if not is_call and is_unread(frame, ResponsesTranslator.PIECES):
             return False
         goes_on = self._of, self._label, self._more, self._act
         if not self._keep(frame):

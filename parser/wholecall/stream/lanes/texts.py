@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.unread import with_unread
 from wholecall.framing.frame import Frame
 
@@ -46,9 +47,9 @@ def _without_comments(block: str) -> list[str]:
     return [event for event in block.split("\n\n") if event[:1] != ":" or "\n" in event]
 
 
-def is_unread(frame: Frame) -> bool:
-    """Return whether a frame without any other meaning may hold a call."""
-    return ("tool" in frame.data or "unction" in frame.data) and bool(with_unread([], frame))
+def is_unread(frame: Frame, pieces: Pieces) -> bool:
+    """Return whether a frame without any other meaning may hold a call, or a piece of one."""
+    return ("tool" in frame.data or "unction" in frame.data) and bool(with_unread([], frame, pieces=pieces))
 
 
 def is_text(text: Any) -> bool:

@@ -25,7 +25,7 @@ Calls: told apart by order; each ends with its own part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -47,6 +47,7 @@ class GeminiTranslator(pieces.PieceTranslator):
     """Frames of one stream to deltas; it numbers the calls, as the wire does not."""
 
     decoder = msgspec.json.Decoder(views.Frame)
+    HOLDERS: ClassVar[tuple[str, ...]] = ('"candidates"',)  # of calls in a frame
 
     _malformed: set[int]
     _streamed: StreamedCalls
@@ -144,7 +145,7 @@ class GeminiTranslator(pieces.PieceTranslator):
 
     def takes_silently(self, frame: Frame) -> bool:
         """Return whether the frame is a piece of a call in pieces, which may report nothing."""
-        return self._streamed.are_open and '"candidates"' in frame.data
+        return self._streamed.are_open and any(member in frame.data for member in self.HOLDERS)
 
     def lose(self) -> None:
         """Note that a frame was lost: calls without arguments may have got some in it."""

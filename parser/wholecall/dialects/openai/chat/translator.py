@@ -21,10 +21,11 @@ Calls: told apart by index, id and name together; each ends with the finish reas
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from wholecall import deltas
-from wholecall.dialects import decode, labels, pieces, reasons, report, translator, unread
+from wholecall.dialects import at, decode, labels, pieces, reasons, report, translator, unread
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.chat import chunks
 from wholecall.dialects.openai.chat.answers import Answer, Opening
 from wholecall.framing.forms import may_be_named
@@ -45,9 +46,17 @@ _PIECES: dict[_Kind, Callable[[str], chunks.PieceChunk[Any]] | None] = {
 }
 
 
+_WAYS = [(of, way) for of in ("delta", "message") for way in at.CHAT_ARGUMENTS.split("|")]
+
+
 class ChatTranslator(translator.TextTranslator):
     """Frames of one chat stream to deltas."""
 
+    PIECES: ClassVar[Pieces] = {
+        '"tool_calls":': "|".join(f"choices.{of}.tool_calls:{way}" for of, way in _WAYS),
+        '"function":': "|".join(f"choices:{of}.tool_calls.{way}" for of, way in _WAYS),
+        '"function_call":': "choices.delta.function_call:arguments|choices.message.function_call:arguments",
+    }
     DERIVED = frozenset({"_runs"})
     _n_answers: int
     _answer: Answer
@@ -132,7 +141,7 @@ class ChatTranslator(translator.TextTranslator):
 
     def _no_piece(self, frame: Frame) -> list[deltas.Delta]:
         """Report a frame that is not a piece like the one before it, and what may be a call in it."""
-        return unread.with_unread(self._any(frame), frame)
+        return unread.with_unread(self._any(frame), frame, pieces=self.PIECES)
 
     def _any(self, frame: Frame) -> list[deltas.Delta]:
         if self._n_answers and frame.event != "error":
@@ -228,7 +237,7 @@ class ChatTranslator(translator.TextTranslator):
             return []
         lines = decode.payloads(frame.data)
         if len(lines) > 1:  # of events without an end (quirk 55)
-            return [delta for line in lines for delta in self._wide(Frame(frame.event, line))]
+            return [delta for line in lines for delta in self._no_piece(Frame(frame.event, line))]
         views, texts, told = decode.read(chunks.WIDE, frame)
         for chunk, text in zip(views, texts, strict=True):
             self._chunk(told, chunk, Frame(frame.event, text))

@@ -22,6 +22,9 @@ DONE_EVENTS: Final[dict[str | None, tuple[str, Kind]]] = {
     "response.custom_tool_call_input.done": ("input", "custom"),
     "response.mcp_call_arguments.done": ("arguments", "server"),
 }
+PIECES: Final = dict.fromkeys(
+    ('"response.function_call_arguments.delta"', '"response.custom_tool_call_input.delta"'), "delta"
+)  # see `Translator.PIECES`
 FRAGMENTS = (
     "response.function_call_arguments.delta",
     "response.custom_tool_call_input.delta",

@@ -35,7 +35,8 @@ from typing import Any, ClassVar, Union
 import msgspec
 
 from wholecall import deltas
-from wholecall.dialects import decode, labels, pieces, report, translator, unread
+from wholecall.dialects import decode, hidden_text, labels, pieces, report, translator, unread
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.responses import events, items
 from wholecall.framing.frame import Frame, Like
 
@@ -270,6 +271,7 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
 
     decoder = events.DECODER
 
+    PIECES: ClassVar[Pieces] = events.PIECES
     DERIVED = frozenset({"_runs"})
     _guest: bool
     _stream_id: Any
@@ -296,7 +298,9 @@ class ResponsesTranslator(translator.TextTranslator, translator.ViewTranslator):
             and type(told[-1]) is deltas.TurnEnded
             and not any(isinstance(d, deltas.Noted) for d in told)
         )
-        return told if listed else unread.with_unread(told, frame, self.takes_silently)
+        if listed:
+            return hidden_text.with_doubts(told, frame.data) if hidden_text.has_bare(told) else told
+        return unread.with_unread(told, frame, self.takes_silently, self.PIECES)
 
     def translate_texts(self, texts: list[str], like: Like) -> list[deltas.Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""

@@ -1,0 +1,286 @@
+"""Reports text of calls in members that their dialect does not read, so that no call runs without it.
+
+    {"functionCall":{"name":"get_tide","foo":{"port":"Delfzijl"}}}    no arguments, but content in another member
+    {"type":"input_json_delta","foo":"Delfzijl"}                      a piece without the member for its text
+
+Theory of operation. Most calls that come without text are heads, and their text follows; others have no arguments. If
+the object of such a call holds content in another member, the call is *in doubt*: it is not emitted unless text comes.
+Content is an object, a list, or text that begins as one. Labels are no content, nor are the members that servers add
+about a call, such as metadata, signatures and results. The object of a call has the call's name, and its id in it or
+around it: without the id, the tool of that name in an echoed request would be taken for the call.
+
+A *piece* is an event whose dialect names the member of its text (`Translator.PIECES`). If an event leads to no text,
+and lacks that member, any other text in it is lost, as in a frame that cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+from wholecall import deltas
+from wholecall.dialects.decode import is_blank, payloads, plain, undecodable
+
+_private = True
+
+# The paths of the text in a piece, separated by `|`, by words that frames of such events contain. An event that lacks
+# what comes before a colon is not a piece: `choices.delta.tool_calls:function.arguments`.
+Pieces = Mapping[str, str]
+
+_HEADS: Final[frozenset[type]] = frozenset(
+    {deltas.CallSeen, deltas.CallWhole, deltas.Labelled, deltas.Restated}
+)
+_PIECES: Final = (deltas.Slot, deltas.Fragment, deltas.CallRefused)
+_EXECUTED: Final = frozenset({"function", "custom"})  # kinds of calls that the client executes
+ARGUMENTS: Final = frozenset({"arguments", "args", "input", "parameters"})
+_LABEL: Final = re.compile(
+    r"(?:\w*_)?(?:id|name|index|reason)|\w*(?:Id|ID|Name|Index)|type|kind|status|state|object|role|event|model|obfuscation|p"
+)
+_NAME: Final = re.compile(r"(?:\w*_)?name|\w*Name|tool|function")
+_IN_PARTS: Final = frozenset({"partialArgs", "partial_args"})  # Gemini's arguments in parts, which may wait
+# Words of members that servers add about a call.
+_BESIDE: Final = re.compile(
+    "annotations|cache|caller|description|error|event|extra|meta|metadata|outputs?|provider|response|results?|schema"
+    "|signature|timestamp|timing|title|trace|usage",
+    re.IGNORECASE,
+)
+# Members with content, or with text that is the beginning of JSON; and those that are around the heads of most calls.
+_CONTENT: Final = re.compile(r'"([^"\\]*)"\s*:\s*(?:\{(?!\s*\})|\[(?!\s*\])|"\s*(?:\\"|[{\[]))')
+_AROUND: Final = frozenset({
+    *("choices", "delta", "tool_calls", "function", "content_block", "item", "response", "event", "usage", "start"),
+    *("prompt_tokens_details", "completion_tokens_details", "candidates", "parts", "functionCall", "toolUse", "chunk"),
+    *("contentBlockStart", "tool_call_chunks", "part", "properties", "data", "payload", "toolCall", "tool_call"),
+})  # fmt: skip
+_DEPTH: Final = 3  # objects around that of a call, as in goose's `{"id","toolCall":{"value":{"name"}}}`
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]+")
+
+
+class Calls(NamedTuple):
+    """The calls of a frame that the client executes.
+
+    Attributes:
+        bare: those for which it led to no text, with the positions of their deltas.
+        read: the others.
+    """
+
+    bare: list[tuple[int, Any]]
+    read: list[Any]
+
+
+def has_bare(told: list[deltas.Delta]) -> bool:
+    """Return whether a frame led to a call that the client executes, and perhaps to no text for it."""
+    return any(type(delta) in _HEADS and any(map(_is_bare, _calls(delta))) for delta in told)
+
+
+def calls_of(told: list[deltas.Delta]) -> Calls:
+    """Return the calls of a frame."""
+    calls = [(n, call) for n, delta in enumerate(told) if type(delta) in _HEADS for call in _calls(delta)]
+    texts = [*(call for _, call in calls if not _is_bare(call)), *(d for d in told if isinstance(d, _PIECES))]
+    filled = {(each.choice, each.index) for each in texts if each.index is not None}
+    found = Calls([], [])
+    for n, call in calls:
+        if _is_bare(call) and (call.choice, call.index) not in filled:
+            found.bare.append((n, call))
+        else:
+            found.read.append(call)
+    return found
+
+
+def _is_empty(text: str) -> bool:
+    """Return whether text is an empty object or list, whole: a brace alone may be a piece."""
+    return is_blank(text) and text.rstrip().endswith(("}", "]"))
+
+
+def _calls(delta: Any) -> tuple[Any, ...]:
+    return delta.calls if type(delta) is deltas.Restated else (delta,)
+
+
+def _is_bare(call: Any) -> bool:
+    blank = type(call) is deltas.CallSeen or not call.text or (call.rank > 0 and _is_empty(call.text))
+    return blank and bool(call.name) and call.kind in _EXECUTED
+
+
+def with_doubts(told: list[deltas.Delta], text: str) -> list[deltas.Delta]:
+    """Return the deltas of a frame; before each call without text whose object holds content, that it is in doubt."""
+    if not holds_further(text):
+        return told
+    calls = calls_of(told)
+    doubted = _doubted(calls, text)
+    found, n_told = list[deltas.Delta](), 0
+    for position, call in calls.bare if doubted else ():
+        if call.id in doubted.get(call.name, ()):
+            found += told[n_told:position]
+            found.append(deltas.TextUnread(call.choice, call.id, call.name))
+            n_told = position
+    return found + told[n_told:]
+
+
+def holds_further(text: str) -> bool:
+    """Return whether a frame has content in a member that is not around the heads of calls: few frames have."""
+    return not _AROUND.issuperset(_CONTENT.findall(text))
+
+
+def _doubted(calls: Calls, text: str) -> dict[str, set[str | None]]:
+    """Return the labels of the objects with content that was not read, by the names of their calls.
+
+    Of objects with the labels of a call with text, the first is the one that was read. None stands for an absent id.
+    """
+    n_read = Counter((call.name, call.id) for call in _once(calls.read))
+    names = {call.name for _, call in calls.bare}
+    found: dict[str, set[str | None]] = {}
+    for of in (each for line in payloads(text) for each in _objects(plain(line), names)):
+        if not of.holds_content():
+            continue
+        labels = [*of.labels(), None]
+        read = [(of.name, id) for id in labels if n_read[of.name, id] > 0]
+        if read:
+            n_read[read[0]] -= 1
+        else:
+            found.setdefault(of.name, set()).update(labels)
+    return found
+
+
+def _once(calls: list[Any]) -> Iterator[Any]:
+    """Yield one of the deltas of each call."""
+    seen = set[Any]()
+    for call in calls:
+        if call.index is None or (call.choice, call.index) not in seen:
+            seen.add((call.choice, call.index))
+            yield call
+
+
+class _Object(NamedTuple):
+    """An object of a frame that has the name of a call, and the objects that it is in, the innermost first."""
+
+    name: str
+    members: dict[str, Any]
+    outer: tuple[dict[str, Any], ...]
+
+    def labels(self) -> Iterator[str]:
+        """Yield the labels in it and beside it."""
+        for members in (self.members, *self.outer):
+            yield from (str(value) for value in members.values() if type(value) in (str, int))
+
+    def holds_content(self) -> bool:
+        """Return whether it holds content, or there are arguments beside it."""
+        outer = self.outer[0] if self.outer else {}
+        beside = ((key, outer[key]) for key in ARGUMENTS & outer.keys())
+        own = {value for value in self.members.values() if type(value) is str}
+        return any(_is_content(key, value, own) for key, value in (*self.members.items(), *beside))
+
+
+def _objects(value: Any, names: set[Any]) -> Iterator[_Object]:
+    """Yield the objects in a value that have one of some names."""
+    places: list[tuple[Any, tuple[dict[str, Any], ...]]] = [(value, ())]
+    while places:
+        value, outer = places.pop()
+        if isinstance(value, list):
+            places += ((each, ({}, *outer[: _DEPTH - 1])) for each in value)
+        elif isinstance(value, dict):
+            found = (
+                each
+                for key, each in value.items()
+                if type(each) is str and each in names and _NAME.fullmatch(key)
+            )
+            yield from (_Object(name, value, outer) for name in found)
+            around = (value, *outer[: _DEPTH - 1])
+            places += ((each, around) for each in value.values() if isinstance(each, (dict, list)))
+
+
+def _is_content(key: str, value: Any, labels: set[str]) -> bool:
+    """Return whether a member holds more than the labels of its call."""
+    if _LABEL.fullmatch(key) or key in _IN_PARTS or _is_beside(key):
+        return False
+    if isinstance(value, str):
+        return value.lstrip(' \n"').startswith(("{", "[")) and not _is_empty(value)
+    return isinstance(value, (dict, list)) and any(each not in labels for each in _leaves(value))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the values in a value that say something."""
+    values = [value]
+    while values:
+        value = values.pop()
+        if isinstance(value, (dict, list)):
+            values += value.values() if isinstance(value, dict) else value
+        elif value not in (None, ""):
+            yield value
+
+
+def lost_piece(
+    told: list[deltas.Delta], text: str, pieces: Pieces, *, is_head: bool = False
+) -> list[deltas.Delta]:
+    """Return the fault of a piece that led to no text: it holds text, but not in the member for it.
+
+    The head of a call usually has that member, empty, at its place.
+    """
+    for word in pieces:
+        if word in text:
+            break
+    else:
+        return []
+    ways = _ways(pieces[word])
+    if is_head and any(way.place and way.member in text for way in ways):
+        return []
+    if any(getattr(delta, "text", "") for delta in told):
+        return []
+    return [undecodable(line) for line in payloads(text) if _is_lost(plain(line), ways)]
+
+
+class _Way(NamedTuple):
+    """A path of the text in a piece: the place of pieces, the steps from there, and the last one as a member."""
+
+    place: list[str]
+    steps: list[str]
+    member: str
+
+
+@cache
+def _ways(paths: str) -> list[_Way]:
+    ways = (path.rpartition(":") for path in paths.split("|"))
+    split = [(place.split(".") if place else [], steps.split(".")) for place, _, steps in ways]
+    return [_Way(place, steps, f'"{steps[-1]}":') for place, steps in split]
+
+
+def _is_lost(event: Any, ways: list[_Way]) -> bool:
+    """Return whether an event has none of the members at some paths, and other text in the object that lacks them."""
+    found: list[tuple[int, list[Any]]] = []
+    for way in ways:
+        n_left, objects = _followed([event], way.place)
+        found += [] if n_left else [_followed(objects, way.steps)]
+    n_left, objects = min(found, key=itemgetter(0), default=(0, []))
+    return n_left > 0 and any(holds_text(one) for one in objects if isinstance(one, dict))
+
+
+def _followed(objects: list[Any], way: list[str]) -> tuple[int, list[Any]]:
+    """Follow a way through objects, and through lists: return the steps that are left, and the last objects."""
+    for n, name in enumerate(way):
+        objects = [one for each in objects for one in (each if isinstance(each, list) else (each,))]
+        further = [one[name] for one in objects if isinstance(one, dict) and name in one]
+        if not further:
+            return len(way) - n, objects
+        objects = further
+    return 0, objects
+
+
+def holds_text(value: Any) -> bool:
+    """Return whether an event holds a text that is no label, or any value in a further object."""
+    values: list[tuple[Any, int]] = [(value, 0)]
+    while values:
+        value, depth = values.pop()
+        if isinstance(value, dict):
+            further = (each for key, each in value.items() if not (_LABEL.fullmatch(key) or _is_beside(key)))
+            values += ((each, depth + 1) for each in further)
+        elif isinstance(value, list):
+            values += ((each, depth) for each in value)
+        elif value not in (None, "") and (isinstance(value, str) or depth > 1):
+            return True
+    return False
+
+
+def _is_beside(key: str) -> bool:
+    return any(map(_BESIDE.fullmatch, _WORDS.findall(key)))
