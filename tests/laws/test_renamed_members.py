@@ -19,7 +19,7 @@ TEXTS = frozenset({
     *("arguments", "args", "input", "parameters", "partial_json", "delta", "inputTextDelta", "argsTextDelta"),
     *("textDelta", "tool_input", "toolInput", "rawInput", "tool_args", "arguments_delta", "args_delta"),
 })  # fmt: skip
-NAMES = ("foo", "arguments", "args", "input", "content")  # that they get
+NAMES = ("foo", "arguments", "args", "input", "content", "data")  # that they get
 MOST = 14  # members of one recording whose names change
 
 
@@ -97,8 +97,12 @@ def recordings() -> Iterator[tuple[str, str, bytes, Counter[tuple[str, str]]]]:
                 yield case["name"], case["dialect"], data, calls
 
 
-# A call that came in pieces, and whole once more with another text: if that is not read, the pieces are the call.
-TOLD_TWICE = "langchain-protocol/bare 18 ('content', 'args')"
+# A call that came in pieces, and whole once more with another text: if that is not read, the pieces are the call. And
+# the name of an object that is the only sign of its kind: with another name it is a piece of an unknown kind of block.
+KNOWN = (
+    "langchain-protocol/bare 18 ('content', 'args')",
+    "strands/events-of-the-model 16 ('event', 'contentBlockDelta', 'delta', 'toolUse')",
+)
 
 
 @share.in_parts(9)
@@ -108,7 +112,7 @@ def test_arguments_under_another_name_are_not_missed(part: share.Part) -> None:
         (f"{name} {what}", dialect, changed, calls)
         for name, dialect, data, calls in recordings()
         for what, changed in mutants(data.split(b"\n"))
-        if not f"{name} {what}".startswith(TOLD_TWICE)
+        if not f"{name} {what}".startswith(KNOWN)
     ]
     tried = part.of(streams, "renamed members")
 

@@ -51,9 +51,9 @@ _BESIDE: Final = re.compile(
 # Members with content, or with text that is the beginning of JSON; and those that are around the heads of most calls.
 _CONTENT: Final = re.compile(r'"([^"\\]*)"\s*:\s*(?:\{(?!\s*\})|\[(?!\s*\])|"\s*(?:\\"|[{\[]))')
 _AROUND: Final = frozenset({
-    *("choices", "delta", "tool_calls", "function", "content_block", "item", "response", "event", "usage", "start"),
-    *("prompt_tokens_details", "completion_tokens_details", "candidates", "parts", "functionCall", "toolUse", "chunk"),
-    *("contentBlockStart", "tool_call_chunks", "part", "properties", "data", "payload", "toolCall", "tool_call"),
+    *("choices", "delta", "tool_calls", "function", "content_block", "item", "candidates", "parts", "functionCall"),
+    *("toolUse", "contentBlockStart", "tool_call_chunks", "toolCall", "tool_call"),
+    *("usage", "prompt_tokens_details", "completion_tokens_details"),
 })  # fmt: skip
 _DEPTH: Final = 3  # objects around that of a call, as in goose's `{"id","toolCall":{"value":{"name"}}}`
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+")
@@ -193,7 +193,7 @@ def _objects(value: Any, names: set[Any]) -> Iterator[_Object]:
 
 def _is_content(key: str, value: Any, labels: set[str]) -> bool:
     """Return whether a member holds more than the labels of its call."""
-    if _LABEL.fullmatch(key) or key in _IN_PARTS or _is_beside(key):
+    if key in _IN_PARTS or _is_beside(key):
         return False
     if isinstance(value, str):
         return value.lstrip(' \n"').startswith(("{", "[")) and not _is_empty(value)
@@ -273,13 +273,17 @@ def holds_text(value: Any) -> bool:
     while values:
         value, depth = values.pop()
         if isinstance(value, dict):
-            further = (each for key, each in value.items() if not (_LABEL.fullmatch(key) or _is_beside(key)))
-            values += ((each, depth + 1) for each in further)
+            values += ((each, depth + 1) for key, each in value.items() if not _says_nothing(key, each))
         elif isinstance(value, list):
             values += ((each, depth) for each in value)
         elif value not in (None, "") and (isinstance(value, str) or depth > 1):
             return True
     return False
+
+
+def _says_nothing(key: str, value: Any) -> bool:
+    """Return whether a member is a label, or about a call."""
+    return _is_beside(key) or (_LABEL.fullmatch(key) is not None and not isinstance(value, (dict, list)))
 
 
 def _is_beside(key: str) -> bool:

@@ -18,6 +18,7 @@ from typing import ClassVar, Final, Literal, TypeVar, Union
 
 from wholecall import deltas
 from wholecall.dialects import decode, translator
+from wholecall.dialects.hidden_text import has_bare, with_doubts
 from wholecall.framing.frame import Frame, Like
 
 Key = tuple[object, object]
@@ -133,7 +134,8 @@ class PieceTranslator(translator.TextTranslator, translator.TurnTranslator):
         if said is None:
             said = self.told(frame)
             self._was = _kind_of(said)
-        return said
+            return said
+        return with_doubts(said, frame.data) if has_bare(said) else said
 
     @abstractmethod
     def _reader(self, event: str, /) -> Read:

@@ -29,7 +29,7 @@ streaming (2026).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +37,6 @@ from msgspec.structs import replace
 from wholecall import deltas
 from wholecall.dialects import decode, labels, report, translator
 from wholecall.dialects.amazon.converse import ConverseTranslator
-from wholecall.dialects.hidden_text import Pieces
 from wholecall.framing.frame import Frame
 
 
@@ -102,9 +101,6 @@ class StrandsTranslator(translator.ViewTranslator):
     """Events of one run to deltas; the model's own go to the translator of ConverseStream."""
 
     decoder = msgspec.json.Decoder(_Line)
-    PIECES: ClassVar[Pieces] = {
-        '"contentBlockDelta"': "event.contentBlockDelta:delta.toolUse.input|event.contentBlockDelta:delta.text|event.contentBlockDelta:delta.reasoningContent"
-    }
     DERIVED = frozenset({"_inner"})
 
     _of_agent: bool
