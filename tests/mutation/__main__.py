@@ -60,7 +60,9 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "phases": ["phases", "sameness", "duplicates"],
     "rereading": ["rereading", "blocks"],
     "sameness": ["sameness", "holding"],
+    "routes": ["routes", "assembler_unread"],
     "two_forms": ["two_forms", "verdicts_written"],
+    "verdicts": ["verdicts", "assembler_unread"],
 }
 _HERE = Path(__file__).parent
 _ROW = "{:<13} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.support.assembled import CALLS, END, A, told
 from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
+from wholecall.calls.output.events import TurnFinished
 from wholecall.deltas import (
     CallClosed,
     CallSeen,
@@ -19,14 +20,17 @@ from wholecall.deltas import (
 )
 
 OPENED = TurnOpened(None, "r", "m")
-DOUBTED = "no text came for it, but content in a member that is not read"
-LOST = "argument text that could belong to this call was lost"
+DOUBTED = "incomplete_input: no text came for it, but content in a member that is not read"
+LOST = "incomplete_input: argument text that could belong to this call was lost"
 
 
 def verdicts(*deltas: Delta) -> list[str]:
     """Return the arguments of each call, or why it was dropped."""
     ends = [event for event in told(*deltas) if isinstance(event, (ToolCall, ToolCallDropped))]
-    return [event.raw_arguments if isinstance(event, ToolCall) else event.detail for event in ends]
+    return [
+        event.raw_arguments if isinstance(event, ToolCall) else f"{event.reason}: {event.detail}"
+        for event in ends
+    ]
 
 
 @together(
@@ -95,6 +99,7 @@ def unread(
         (unread("d", name="g"), True),
         (unread("d", name="g", text=True), True),
         (unread("d", name="g", text=True, whole=True), False),
+        (unread("d", text=True, whole=True), False),
     ],
 )
 def test_an_unread_call_may_hold_text_of_an_open_one(delta: CallUnread, is_lost: bool) -> None:
@@ -111,3 +116,59 @@ def test_text_of_another_call_is_not_lost() -> None:
 
     assert [A, A] == verdicts(OPENED, *first, *second[:1], unread("c", text=True), *second[1:], CALLS, END)
     assert [A, LOST] == verdicts(OPENED, *first, *second[:1], unread("d", text=True), *second[1:], CALLS, END)
+
+
+def test_one_of_several_calls_may_be_the_one_without_an_id() -> None:
+    """A frame without an id and without text is read if one of the calls has its name."""
+    both = Labelled(0, 0, "c", "f", A), Labelled(0, 1, "d", "g", A)
+
+    assert [A, A] == verdicts(OPENED, *both, unread(name="f", has_id=False), CALLS, END)
+    assert [A, A] == verdicts(OPENED, *both, unread(name="g", has_id=False), CALLS, END)
+
+
+def test_an_unread_call_of_an_earlier_turn_is_read() -> None:
+    """A frame that names a call of a turn that ended says nothing of the calls of the open one."""
+    earlier = Labelled(0, 0, "c", "f", A), CALLS, END
+
+    assert [A, A] == verdicts(
+        OPENED, *earlier, TurnOpened(None, "s", "m"), Labelled(0, 0, "d", "g", A), unread("c"), CALLS, END
+    )
+
+
+def anomalies(*deltas: Delta) -> list[bool]:
+    """Return for each turn whether it seems to have a call that was not read."""
+    return ["unread_call" in event.anomalies for event in told(*deltas) if isinstance(event, TurnFinished)]
+
+
+HEAD = Labelled(0, 0, "c", "f", A)
+OTHER = unread("d", name="g", text=True, whole=True)
+SAME = unread("c", name="f")
+
+
+@together(
+    ("deltas", "expected"),
+    [
+        ((OPENED, HEAD, OTHER, CALLS, END), [True]),
+        ((OPENED, OTHER, HEAD, CALLS, END), [True]),
+        ((OTHER, OPENED, HEAD, CALLS, END), [True]),
+        ((OPENED, HEAD, CALLS, END, OTHER), [True]),
+        ((OPENED, HEAD, SAME, CALLS, END), [False]),
+        ((OPENED, SAME, HEAD, CALLS, END), [False]),
+        ((SAME, OPENED, HEAD, CALLS, END), [False]),
+        ((OPENED, HEAD, CALLS, END, SAME), [False]),
+        ((OPENED, HEAD, CALLS, END, OTHER, TurnOpened(None, "s"), CALLS, END), [True, False]),
+        ((OPENED, HEAD, OTHER, OTHER, Labelled(0, 1, "d", "g", A), CALLS, END), [False]),
+    ],
+)
+def test_a_turn_with_an_unread_call(deltas: tuple[Delta, ...], expected: list[bool]) -> None:
+    """A call that no other frame reports under its id is an anomaly of its turn, before its calls or after them."""
+    assert expected == anomalies(*deltas)
+
+
+def test_many_unread_calls() -> None:
+    """Different frames wait up to a number; those whose calls came make room for others."""
+    read = [unread("c", name=f"f{n}") for n in range(256)]
+
+    assert [True] == anomalies(OPENED, HEAD, *read, OTHER, CALLS, END)
+    assert [True] == anomalies(OPENED, *(unread(f"x{n}") for n in range(300)), HEAD, CALLS, END)
+    assert [False] == anomalies(OPENED, HEAD, *read, SAME, CALLS, END)
