@@ -12,6 +12,7 @@ import msgspec
 
 from wholecall import deltas
 from wholecall.dialects import decode, reasons
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.responses import items
 from wholecall.types import CUT_REASONS, Kind
@@ -22,9 +23,10 @@ DONE_EVENTS: Final[dict[str | None, tuple[str, Kind]]] = {
     "response.custom_tool_call_input.done": ("input", "custom"),
     "response.mcp_call_arguments.done": ("arguments", "server"),
 }
-PIECES: Final = dict.fromkeys(
-    ('"response.function_call_arguments.delta"', '"response.custom_tool_call_input.delta"'), "delta"
-)  # see `Translator.PIECES`
+PIECES: Final[Pieces] = {
+    '"response.function_call_arguments.delta"': "delta",
+    '"response.custom_tool_call_input.delta"': "delta",
+}
 FRAGMENTS = (
     "response.function_call_arguments.delta",
     "response.custom_tool_call_input.delta",
