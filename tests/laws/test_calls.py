@@ -253,6 +253,7 @@ NOISE = (
     b"unknown: field\n\n",
     b"id: 3\nretry: 100\n\n",
     b"\n\n\n",
+    *(b"data: " + data + b"\n\n" for data in (b"{}", b"[]", b'""', b"null")),
     frame({**_EMPTY, "choices": []}),
     frame({**_EMPTY, "choices": None}),
     frame({**_EMPTY, "choices": [], "usage": {"total_tokens": 5}}),

@@ -43,7 +43,7 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError
 NO_TEXT: Final = msgspec.Raw(b"")  # the default of a `Raw` field; an optional `Raw` would refuse strings
 
 _WORDS = re.compile(r'[^{}\[\]"\\]*[A-Za-z][^{}\[\]"\\]*')
-_NOISE = frozenset({"", "{}", "null", "ping"})
+_NOISE = frozenset({"", "{}", "[]", '""', "null", "ping"})
 LONGEST_NOISE: Final = max(map(len, _NOISE))
 _LIMITS = Limits()
 

@@ -136,7 +136,7 @@ class StrandsTranslator(translator.ViewTranslator):
 
     def translate(self, frame: Frame) -> list[deltas.Delta]:
         """Return the deltas of one line; a text is a line that was no JSON."""
-        if frame.data.lstrip().startswith('"'):
+        if frame.data.lstrip().startswith('"') and not decode.is_noise(frame):
             return self._agents() if isinstance(decode.plain(frame.data), str) else super().translate(frame)
         return super().translate(frame)
 
