@@ -561,11 +561,15 @@ ACP = Wire(
 )
 
 
-# ERNIE: a call per frame, without ids.
+# ERNIE: a call per frame, without ids. Its frames have no numbers here: a numbered one that comes twice is one frame.
 
 
 def _ernie(**members: Any) -> bytes:
-    about = {"id": "a1", "object": "chat.completion", "need_clear_history": False, "sentence_id": 0}
+    about = {
+        "id": "a1",
+        "object": "chat.completion",
+        "need_clear_history": False,
+    }
     return data_of({**about, "is_end": False, "is_truncated": False, "result": "", **members})
 
 

@@ -165,10 +165,11 @@ class PydanticAITranslator(compiled.TableTranslator):
     # Parts
 
     def _part(self, index: Union[int, str, None], kind: str | None, id_: str | None) -> list[deltas.Delta]:
-        """Report another response of the model, if this part is the first of one."""
+        """Report another response of the model, if this part is the first of one; the same call there came again."""
         told: list[deltas.Delta] = []
         self._complete = False
-        if self._answers or index in self._parts:
+        again = id_ is not None and self._parts.get(index, (0, None))[1] == id_
+        if self._answers or (index in self._parts and not again):
             for deferred in [id_ for id_, whose in self._calls.items() if whose == "client"]:
                 self._calls[deferred] = "open"  # a handler of the agent answered it
             told = [*self._settled(), deltas.StepBegan(0)]

@@ -15,11 +15,14 @@ Source: baidubce/bce-qianfan-sdk, go/qianfan/base_model.go (`ModelResponse`) and
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Final
+from zlib import crc32
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
+from wholecall.framing.frame import Frame
 
+_MOST_FRAMES: Final = 4096  # of one answer, that are known if they come again
 _ANSWER = (
     say.opened("id"),
     say.text("result"),
@@ -47,9 +50,22 @@ class ErnieTranslator(compiled.TableTranslator):
     }
 
     _n_calls: int
+    _told: set[int]
 
     def _clear(self) -> None:
         self._n_calls = 0
+        self._told = set()  # checksums of the answer's numbered frames
+
+    def _other(self, view: Any, frame: Frame, kind: str) -> list[deltas.Delta]:
+        """Return the deltas of a frame; none if it comes again, with its number: its call is the same one."""
+        numbered = type(view.sentence_id) is int
+        checksum = crc32(frame.data.encode("utf-8", "surrogatepass")) if numbered else None
+        if self._open and checksum in self._told:
+            return []
+        told = super()._other(view, frame, kind)
+        if checksum is not None and self._open and len(self._told) < _MOST_FRAMES:
+            self._told.add(checksum)
+        return told
 
     def _call(self, name: str | None, text: str, thoughts: object) -> list[deltas.Delta]:
         """Report a call; one without a name could continue the last one, which shows that this one is not whole."""
