@@ -95,7 +95,7 @@ def unread(
         (unread(name="g", has_id=False, text=True, whole=True), False),
         (unread("c", name="f"), False),
         (unread("c", name="f", text=True), True),
-        (unread("c", text=True, whole=True), True),
+        (unread("c", text=True, whole=True), False),
         (unread("d", name="g"), True),
         (unread("d", name="g", text=True), True),
         (unread("d", name="g", text=True, whole=True), False),
@@ -107,6 +107,14 @@ def test_an_unread_call_may_hold_text_of_an_open_one(delta: CallUnread, is_lost:
     opened = Labelled(0, 0, "c", "f"), Fragment(0, 0, '{"a"')
 
     assert [LOST if is_lost else A] == verdicts(OPENED, *opened, delta, Fragment(0, 0, ":1}"), CALLS, END)
+
+
+@together(("text", "expected"), [("", LOST), ('{"a"', A)])
+def test_a_whole_text_is_that_of_its_call(text: str, expected: str) -> None:
+    """An unread call with a whole text repeats the call with its id, unless that has no text so far."""
+    opened, rest = Labelled(0, 0, "c", "f", text), Fragment(0, 0, A[len(text) :])
+
+    assert [expected] == verdicts(OPENED, opened, unread("c", text=True, whole=True), rest, CALLS, END)
 
 
 def test_text_of_another_call_is_not_lost() -> None:

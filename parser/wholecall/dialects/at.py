@@ -55,11 +55,11 @@ POSITION: Final = Value("#")  # of the object in its list
 
 # The members of a call in the family of chat completions, flat calls included.
 CHAT_NAME: Final = "function.name|name"
-CHAT_ARGUMENTS: Final = "|".join(
-    f"{of}{name}"
-    for of in ("function.", "")
-    for name in ("arguments", "parsed_arguments", "args", "input", "parameters")
-)
+ARGUMENTS: Final = ("arguments", "parsed_arguments", "args", "input", "parameters")
+CHAT_ARGUMENTS: Final = "|".join(f"{of}{name}" for of in ("function.", "") for name in ARGUMENTS)
+CHAT_PIECES: Final = tuple(
+    f"{of}{','.join(ARGUMENTS)}" for of in ("function.", "")
+)  # see `hidden_text.Pieces`
 
 
 def value(path: str) -> Value:

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Union
 
 from wholecall import deltas
 from wholecall.dialects.decode import is_blank, payloads, plain, undecodable
@@ -28,7 +28,7 @@ from wholecall.dialects.decode import is_blank, payloads, plain, undecodable
 _private = True
 
 # The paths of the text in a piece, separated by `|`, by words that frames of such events contain. An event that lacks
-# what comes before a colon is not a piece: `choices.delta.tool_calls:function.arguments`.
+# what comes before a colon is not a piece; the last member may have several names: `choices.delta:arguments,args`.
 Pieces = Mapping[str, str]
 
 _HEADS: Final[frozenset[type]] = frozenset(
@@ -37,8 +37,8 @@ _HEADS: Final[frozenset[type]] = frozenset(
 _PIECES: Final = (deltas.Slot, deltas.Fragment, deltas.CallRefused)
 _EXECUTED: Final = frozenset({"function", "custom"})  # kinds of calls that the client executes
 ARGUMENTS: Final = frozenset({"arguments", "args", "input", "parameters"})
-_LABEL: Final = re.compile(
-    r"(?:\w*_)?(?:id|name|index|reason)|\w*(?:Id|ID|Name|Index)|type|kind|status|state|object|role|event|model|obfuscation|p"
+LABEL: Final = re.compile(
+    r"(?:\w*_)?(?:id|name|index|reason|status|type|state)|\w*(?:Id|ID|Name|Index|Status|Type|State)|kind|object|role|event|model|obfuscation|p"
 )
 _NAME: Final = re.compile(r"(?:\w*_)?name|\w*Name|tool|function")
 _IN_PARTS: Final = frozenset({"partialArgs", "partial_args"})  # Gemini's arguments in parts, which may wait
@@ -55,20 +55,9 @@ _AROUND: Final = frozenset({
     *("toolUse", "contentBlockStart", "tool_call_chunks", "toolCall", "tool_call"),
     *("usage", "prompt_tokens_details", "completion_tokens_details"),
 })  # fmt: skip
+_Label = tuple[str, Union[str, None]]  # the name of a call, and its id or another label
 _DEPTH: Final = 3  # objects around that of a call, as in goose's `{"id","toolCall":{"value":{"name"}}}`
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+")
-
-
-class Calls(NamedTuple):
-    """The calls of a frame that the client executes.
-
-    Attributes:
-        bare: those for which it led to no text, with the positions of their deltas.
-        read: the others.
-    """
-
-    bare: list[tuple[int, Any]]
-    read: list[Any]
 
 
 def has_bare(told: list[deltas.Delta]) -> bool:
@@ -76,21 +65,15 @@ def has_bare(told: list[deltas.Delta]) -> bool:
     return any(type(delta) in _HEADS and any(map(_is_bare, _calls(delta))) for delta in told)
 
 
-def calls_of(told: list[deltas.Delta]) -> Calls:
-    """Return the calls of a frame."""
+def _bare_calls(told: list[deltas.Delta]) -> list[tuple[int, Any]]:
+    """Return the calls for which a frame led to no text, with the positions of their deltas."""
     calls = [(n, call) for n, delta in enumerate(told) if type(delta) in _HEADS for call in _calls(delta)]
     texts = [*(call for _, call in calls if not _is_bare(call)), *(d for d in told if isinstance(d, _PIECES))]
     filled = {(each.choice, each.index) for each in texts if each.index is not None}
-    found = Calls([], [])
-    for n, call in calls:
-        if _is_bare(call) and (call.choice, call.index) not in filled:
-            found.bare.append((n, call))
-        else:
-            found.read.append(call)
-    return found
+    return [(n, call) for n, call in calls if _is_bare(call) and (call.choice, call.index) not in filled]
 
 
-def _is_empty(text: str) -> bool:
+def is_empty(text: str) -> bool:
     """Return whether text is an empty object or list, whole: a brace alone may be a piece."""
     return is_blank(text) and text.rstrip().endswith(("}", "]"))
 
@@ -100,57 +83,45 @@ def _calls(delta: Any) -> tuple[Any, ...]:
 
 
 def _is_bare(call: Any) -> bool:
-    blank = type(call) is deltas.CallSeen or not call.text or (call.rank > 0 and _is_empty(call.text))
+    blank = type(call) is deltas.CallSeen or not call.text or (call.rank > 0 and is_empty(call.text))
     return blank and bool(call.name) and call.kind in _EXECUTED
 
 
 def with_doubts(told: list[deltas.Delta], text: str) -> list[deltas.Delta]:
-    """Return the deltas of a frame; before each call without text whose object holds content, that it is in doubt."""
+    """Return the deltas of a frame; before each call without text whose object holds content, that it is in doubt.
+
+    Of calls with the same labels, as many are without doubt as there are objects with these labels and without content.
+    """
     if not holds_further(text):
         return told
-    calls = calls_of(told)
-    doubted = _doubted(calls, text)
+    bare = _bare_calls(told)
+    doubted, free = _objects_of(text, {call.name for _, call in bare})
     found, n_told = list[deltas.Delta](), 0
-    for position, call in calls.bare if doubted else ():
-        if call.id in doubted.get(call.name, ()):
+    for position, call in bare if doubted else ():
+        label = call.name, call.id
+        free[label] -= 1
+        if label in doubted and free[label] < 0:
             found += told[n_told:position]
             found.append(deltas.TextUnread(call.choice, call.id, call.name))
             n_told = position
     return found + told[n_told:]
 
 
+def _objects_of(text: str, names: set[str]) -> tuple[set[_Label], Counter[_Label]]:
+    """Return the names and labels of objects with content, and how many objects without content have each."""
+    doubted, free = set[_Label](), Counter[_Label]()
+    for of in (each for line in payloads(text) for each in _objects(plain(line), names)):
+        labels = {(of.name, label) for label in (*of.labels(), None)}
+        if of.holds_content():
+            doubted |= labels
+        else:
+            free.update(labels)
+    return doubted, free
+
+
 def holds_further(text: str) -> bool:
     """Return whether a frame has content in a member that is not around the heads of calls: few frames have."""
     return not _AROUND.issuperset(_CONTENT.findall(text))
-
-
-def _doubted(calls: Calls, text: str) -> dict[str, set[str | None]]:
-    """Return the labels of the objects with content that was not read, by the names of their calls.
-
-    Of objects with the labels of a call with text, the first is the one that was read. None stands for an absent id.
-    """
-    n_read = Counter((call.name, call.id) for call in _once(calls.read))
-    names = {call.name for _, call in calls.bare}
-    found: dict[str, set[str | None]] = {}
-    for of in (each for line in payloads(text) for each in _objects(plain(line), names)):
-        if not of.holds_content():
-            continue
-        labels = [*of.labels(), None]
-        read = [(of.name, id) for id in labels if n_read[of.name, id] > 0]
-        if read:
-            n_read[read[0]] -= 1
-        else:
-            found.setdefault(of.name, set()).update(labels)
-    return found
-
-
-def _once(calls: list[Any]) -> Iterator[Any]:
-    """Yield one of the deltas of each call."""
-    seen = set[Any]()
-    for call in calls:
-        if call.index is None or (call.choice, call.index) not in seen:
-            seen.add((call.choice, call.index))
-            yield call
 
 
 class _Object(NamedTuple):
@@ -196,7 +167,7 @@ def _is_content(key: str, value: Any, labels: set[str]) -> bool:
     if key in _IN_PARTS or _is_beside(key):
         return False
     if isinstance(value, str):
-        return value.lstrip(' \n"').startswith(("{", "[")) and not _is_empty(value)
+        return value.lstrip(' \n"').startswith(("{", "[")) and not is_empty(value)
     return isinstance(value, (dict, list)) and any(each not in labels for each in _leaves(value))
 
 
@@ -224,7 +195,7 @@ def lost_piece(
     else:
         return []
     ways = _ways(pieces[word])
-    if is_head and any(way.place and way.member in text for way in ways):
+    if is_head and any(way.place and any(member in text for member in way.members) for way in ways):
         return []
     if any(getattr(delta, "text", "") for delta in told):
         return []
@@ -232,18 +203,21 @@ def lost_piece(
 
 
 class _Way(NamedTuple):
-    """A path of the text in a piece: the place of pieces, the steps from there, and the last one as a member."""
+    """A path of the text in a piece: the place of pieces, the steps from there, and the last ones as members."""
 
-    place: list[str]
-    steps: list[str]
-    member: str
+    place: list[list[str]]
+    steps: list[list[str]]
+    members: list[str]
 
 
 @cache
 def _ways(paths: str) -> list[_Way]:
-    ways = (path.rpartition(":") for path in paths.split("|"))
-    split = [(place.split(".") if place else [], steps.split(".")) for place, _, steps in ways]
-    return [_Way(place, steps, f'"{steps[-1]}":') for place, steps in split]
+    return [_way(*path.rpartition(":")[::2]) for path in paths.split("|")]
+
+
+def _way(place: str, steps: str) -> _Way:
+    split = [step.split(",") for step in steps.split(".")]
+    return _Way([[step] for step in place.split(".") if step], split, [f'"{name}":' for name in split[-1]])
 
 
 def _is_lost(event: Any, ways: list[_Way]) -> bool:
@@ -256,11 +230,11 @@ def _is_lost(event: Any, ways: list[_Way]) -> bool:
     return n_left > 0 and any(holds_text(one) for one in objects if isinstance(one, dict))
 
 
-def _followed(objects: list[Any], way: list[str]) -> tuple[int, list[Any]]:
+def _followed(objects: list[Any], way: list[list[str]]) -> tuple[int, list[Any]]:
     """Follow a way through objects, and through lists: return the steps that are left, and the last objects."""
-    for n, name in enumerate(way):
+    for n, names in enumerate(way):
         objects = [one for each in objects for one in (each if isinstance(each, list) else (each,))]
-        further = [one[name] for one in objects if isinstance(one, dict) and name in one]
+        further = [one[name] for one in objects if isinstance(one, dict) for name in names if name in one]
         if not further:
             return len(way) - n, objects
         objects = further
@@ -283,7 +257,7 @@ def holds_text(value: Any) -> bool:
 
 def _says_nothing(key: str, value: Any) -> bool:
     """Return whether a member is a label, or about a call."""
-    return _is_beside(key) or (_LABEL.fullmatch(key) is not None and not isinstance(value, (dict, list)))
+    return _is_beside(key) or (LABEL.fullmatch(key) is not None and not isinstance(value, (dict, list)))
 
 
 def _is_beside(key: str) -> bool:

@@ -21,7 +21,16 @@ from typing import Any, Final, NamedTuple
 
 from wholecall import deltas
 from wholecall.dialects.decode import is_blank, payloads, plain
-from wholecall.dialects.hidden_text import ARGUMENTS, Pieces, has_bare, holds_further, lost_piece, with_doubts
+from wholecall.dialects.hidden_text import (
+    ARGUMENTS,
+    LABEL,
+    Pieces,
+    has_bare,
+    holds_further,
+    is_empty,
+    lost_piece,
+    with_doubts,
+)
 from wholecall.framing.frame import Frame
 
 _private = True
@@ -213,7 +222,7 @@ def _call(value: Any, around: frozenset[str]) -> deltas.CallUnread | None:
                 continue
             n_texts += not is_blank(value)
             if key[-4:].lower() != "name":
-                n_contents += 1
+                n_contents += LABEL.fullmatch(key) is None and not is_empty(value)
                 whole = whole and not (key in ARGUMENTS and type(plain(value)) is not dict)
             elif _is_label(value) and len(names) < _MOST:
                 names.add(value)

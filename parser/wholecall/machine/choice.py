@@ -318,11 +318,14 @@ class Choice(Evidence):
             if not call.is_over and call.source is None:  # otherwise it came whole
                 call.note("lost_text")
 
-    def lose_text_of(self, ids: Iterable[str]) -> None:
-        """Note that text was lost on the open calls with one of some ids."""
-        for call in (call for id in ids for call in self.labels.by_id.get(id, ())):
-            if not call.is_over and call.source is None:
-                call.note("lost_text")
+    def lose_text_of(self, ids: Iterable[str], *, whole: bool) -> None:
+        """Note that text was lost on the open calls with one of some ids; a `whole` text may repeat that of a call."""
+        for calls in (self.labels.by_id.get(id, ()) for id in ids):
+            if whole and not all(call.blank for call in calls):
+                continue
+            for call in calls:
+                if not call.is_over and call.source is None:
+                    call.note("lost_text")
 
     def forget(self) -> None:
         """Clear what was said besides calls; a requested answer takes its text first."""

@@ -332,7 +332,7 @@ class Turns:
         known = self._is_told(delta)
         if known and delta.has_id:
             for choice in self._choices.values() if delta.holds_text else ():
-                choice.lose_text_of(delta.ids)
+                choice.lose_text_of(delta.ids, whole=delta.whole)
         elif not (known and not delta.holds_text) and not (delta.whole and (delta.has_id or delta.names)):
             self._hole()
         waiting = self._early_unread if turn is None or turn.finished else turn.unread

@@ -86,7 +86,7 @@ class CohereV2Translator(CohereTranslator):
     }
     PIECES: ClassVar[Pieces] = {
         '"tool-call-delta"': "|".join(
-            f"{calls}.{way}" for calls in _CALLS.split("|") for way in at.CHAT_ARGUMENTS.split("|")
+            f"{calls}.{way}" for calls in _CALLS.split("|") for way in at.CHAT_PIECES
         )
     }
     QUIET = frozenset({"content-end", "citation-start", "citation-end", "debug"})

@@ -53,10 +53,8 @@ class WorkersTranslator(translator.TurnTranslator):
 
     decoder = msgspec.json.Decoder(_Frame)
     PIECES: ClassVar[Pieces] = {
-        '"tool_calls":': "|".join(f"tool_calls:{path}" for path in at.CHAT_ARGUMENTS.split("|")),
-        '"function":': "|".join(
-            ["choices", *(f"tool_calls.{path}" for path in at.CHAT_ARGUMENTS.split("|"))]
-        ),
+        '"tool_calls":': "|".join(f"tool_calls:{path}" for path in at.CHAT_PIECES),
+        '"function":': "|".join(["choices", *(f"tool_calls.{path}" for path in at.CHAT_PIECES)]),
     }
 
     _lone: bool

@@ -46,7 +46,7 @@ _PIECES: dict[_Kind, Callable[[str], chunks.PieceChunk[Any]] | None] = {
 }
 
 
-_WAYS = [(of, way) for of in ("delta", "message") for way in at.CHAT_ARGUMENTS.split("|")]
+_WAYS = [(of, way) for of in ("delta", "message") for way in at.CHAT_PIECES]
 
 
 class ChatTranslator(translator.TextTranslator):
