@@ -57,6 +57,8 @@ _AROUND: Final = frozenset({
 })  # fmt: skip
 _Label = tuple[str, Union[str, None]]  # the name of a call, and its id or another label
 _DEPTH: Final = 3  # objects around that of a call, as in goose's `{"id","toolCall":{"value":{"name"}}}`
+_MOST_LABELS: Final = 64  # members of an object that may hold labels of the calls in it
+_MOST_VALUES: Final = 256  # that are compared with the labels of a call
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+")
 
 
@@ -158,7 +160,7 @@ def _objects(value: Any, names: set[Any]) -> Iterator[_Object]:
                 if type(each) is str and each in names and _NAME.fullmatch(key)
             )
             yield from (_Object(name, value, outer) for name in found)
-            around = (value, *outer[: _DEPTH - 1])
+            around = (value if len(value) <= _MOST_LABELS else {}, *outer[: _DEPTH - 1])
             places += ((each, around) for each in value.values() if isinstance(each, (dict, list)))
 
 
@@ -168,18 +170,20 @@ def _is_content(key: str, value: Any, labels: set[str]) -> bool:
         return False
     if isinstance(value, str):
         return value.lstrip(' \n"').startswith(("{", "[")) and not is_empty(value)
-    return isinstance(value, (dict, list)) and any(each not in labels for each in _leaves(value))
+    return isinstance(value, (dict, list)) and _says_more(value, labels)
 
 
-def _leaves(value: Any) -> Iterator[Any]:
-    """Yield the values in a value that say something."""
-    values = [value]
-    while values:
+def _says_more(value: Any, labels: set[str]) -> bool:
+    """Return whether a value holds a value that is none of some labels; of a large one it is assumed."""
+    values, n_seen = [value], 0
+    while values and n_seen < _MOST_VALUES:
         value = values.pop()
+        n_seen += 1
         if isinstance(value, (dict, list)):
             values += value.values() if isinstance(value, dict) else value
-        elif value not in (None, ""):
-            yield value
+        elif value not in (None, "") and value not in labels:
+            return True
+    return bool(values)
 
 
 def lost_piece(
