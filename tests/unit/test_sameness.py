@@ -14,7 +14,7 @@ from tests.support.events import custom
 from tests.support.slotted import begun, closed, piece
 from tests.support.together import together
 from wholecall import Limits, ToolCall, ToolCallDropped, ToolCallParser
-from wholecall.calls.output.call_events import CustomToolCall
+from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall
 from wholecall.deltas import DONE, CallAnswered, CallWhole, CallWritten, Delta, TurnOpened
 from wholecall.machine import sameness
 from wholecall.machine.call import Call
@@ -320,6 +320,23 @@ def test_what_the_server_executed_is_known() -> None:
     ]  # fmt: skip
 
     assert [] == new(server, turn(1, ("c", "f", A)))
+
+
+def test_a_call_without_a_name_repeats_none() -> None:
+    """A call of a later turn under a known id is a drop if it has no name."""
+    nameless: list[Delta] = [TurnOpened("1", "r"), begun(0, "c", None), piece(0, A), closed(0), END]
+
+    assert [("nameless", A)] == new(turn(0, ("c", "f", A)), nameless)
+
+
+def test_what_the_server_executes_later_is_told() -> None:
+    """A client's call that comes again as the server's is one of the server: clients learn that it is executed."""
+    server: list[Delta] = [
+        TurnOpened("1", "r"), begun(0, "c", "f", kind="server"), piece(0, A), closed(0), END
+    ]  # fmt: skip
+    events = told(*turn(0, ("c", "f", A)), *server)
+
+    assert [("f", A)] == [(e.name, e.raw_arguments) for e in events if isinstance(e, ServerToolCall)]
 
 
 def test_a_call_that_was_dropped_is_not_known() -> None:
