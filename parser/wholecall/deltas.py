@@ -265,7 +265,8 @@ class CallUnread(msgspec.Struct, frozen=True, gc=False):
     """A frame seems to hold a call that its dialect does not report; another frame may still report it.
 
     `ids` are those in it and around it, `names` those in it, and `has_id` means that it contains some id; `holds_text`,
-    that it contains text besides labels, which may be a piece of an open call; `whole`, that no text will follow.
+    that it contains text besides labels, which may be a piece of an open call; `whole`, that no text will follow. With
+    `is_piece` it is only text of the calls with these ids.
     """
 
     ids: frozenset[str] = frozenset()
@@ -273,6 +274,7 @@ class CallUnread(msgspec.Struct, frozen=True, gc=False):
     has_id: bool = False
     holds_text: bool = False
     whole: bool = False
+    is_piece: bool = False
 
     __repr__ = discreet_repr
 

@@ -11,6 +11,7 @@ from tests.support.parts import without_parts
 from wholecall.deltas import (
     CallClosed,
     Delta,
+    WireFault,
 )
 from wholecall.dialects.anthropic import AnthropicTranslator
 from wholecall.framing.frame import Frame
@@ -59,3 +60,14 @@ def test_the_stop_of_text_without_a_start_ends_no_call(said: dict[str, Any]) -> 
     runs = AnthropicTranslator().translate_all([Frame("", json.dumps(event)) for event in events])
 
     assert [] == [told for told in [*translate(*events), *runs] if isinstance(told, CallClosed)]
+
+
+@pytest.mark.parametrize("block", [{"type": "foo_tool"}, {"foo": "tool_use", "id": "toolu_1", "name": "f"}])
+def test_an_unknown_block_that_begins_in_a_call_is_lost_text(block: dict[str, Any]) -> None:
+    """A start of an unknown kind in the place of an open call is a fault; after the call's stop it is another block."""
+    again = {"type": "content_block_start", "index": 0, "content_block": block}
+    stop = {"type": "content_block_stop", "index": 0}
+
+    assert [True] == [one.hole for one in translate(start(0), again) if isinstance(one, WireFault)]
+    assert [] == [one for one in translate(start(0), stop, again) if isinstance(one, WireFault)]
+    assert [] == [one for one in translate(start(1), again) if isinstance(one, WireFault)]

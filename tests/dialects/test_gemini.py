@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tests.support.together import together
 from wholecall.deltas import (
     CallRefused,
     CallSeen,
     Delta,
+    TextUnread,
     TurnOpened,
 )
 from wholecall.dialects.google.gemini.translator import GeminiTranslator
@@ -97,3 +99,43 @@ def test_replaced_bytes_spoil_a_piece() -> None:
 
     assert OPENED == opened
     assert [seen(), refused("invalid_utf8", detail, "")] == deltas
+
+
+HIDDEN = refused("incomplete_input", "a frame that may hold a piece could not be read", '{"a":"x"')
+X = value("$.a", "x")
+
+
+@together(
+    "hidden",
+    [
+        {"foo": call()["functionCall"] | {"partialArgs": [X]}},
+        {"foo": {"name": "g", "willContinue": True}},
+        call(foo=[X], willContinue=True),
+        call(foo=True),
+        pieces(X | {"foo": True}),
+        pieces({"foo": "$.b", "stringValue": "y", "willContinue": False}),
+        {"inner": call(willContinue=True)},
+    ],
+)
+def test_a_hidden_piece_spoils_the_open_calls(hidden: dict[str, Any]) -> None:
+    """A call or a value that is not in its place, or has an unknown member, may be a piece of any open call."""
+    end = response(call())
+
+    assert [HIDDEN] == [
+        delta for delta in said(response(pieces(X, name="f")), response(hidden), end) if delta == HIDDEN
+    ]
+    assert [] == [
+        delta
+        for delta in said(response(pieces(X, name="f")), response({"text": "{}"}), end)
+        if isinstance(delta, CallRefused)
+    ]
+
+
+def test_a_first_part_with_an_unknown_member() -> None:
+    """A call that begins with an unknown member is not whole: in pieces it is refused, without arguments in doubt."""
+    (_, one, *_) = said(response(pieces(X, name="f", more=None), call("g", foo=True)))
+    whole = said(response(call("f", foo=True)))
+
+    assert refused("incomplete_input", HIDDEN.detail, "") == one
+    assert TextUnread(0, None, "f") == whole[0]
+    assert [] == [delta for delta in said(response(call("f", args={}))) if isinstance(delta, TextUnread)]

@@ -6,8 +6,19 @@ import json
 from typing import Any
 
 from tests.support.together import together
-from wholecall.deltas import CallSeen, CallWhole, Delta, Labelled, Restated, Slot, TextUnread
-from wholecall.dialects.hidden_text import has_bare, lost_piece, with_doubts
+from wholecall.deltas import (
+    CallSeen,
+    CallUnread,
+    CallWhole,
+    Delta,
+    Labelled,
+    Noted,
+    Restated,
+    Slot,
+    TextUnread,
+    WireFault,
+)
+from wholecall.dialects.hidden_text import has_bare, lost_piece, reached, with_doubts
 
 SEEN = CallSeen(0, 0, None, "c", "f")
 NAMELESS = CallSeen(0, 0, None, None, "f")
@@ -123,3 +134,60 @@ def test_a_piece_with_text_is_not_lost() -> None:
     assert [True] == [fault.hole for fault in lost_piece([SEEN], lost, PIECES, is_head=True)]  # type: ignore[union-attr]
     assert [] == lost_piece([SEEN], head, PIECES, is_head=True)
     assert 1 == len(lost_piece([SEEN], head, PIECES))
+
+
+@together(
+    ("frame", "is_lost"),
+    [
+        ({"kind": "inner", "list": {"of": [{"foo": [{"function": {"name": "f", "args": ""}}]}]}}, True),
+        ({"kind": "inner", "list": {"of": [{"foo": [{"function": {"name": ""}}]}]}}, False),
+        ({"kind": "inner", "list": {"of": [{"foo": [{"id": "c", "type": "function"}]}]}}, False),
+        ({"kind": "inner", "list": {"of": [{"name": "f"}]}}, False),
+    ],
+)
+def test_a_head_without_its_place_is_lost(frame: dict[str, Any], is_lost: bool) -> None:
+    """A name in an unread object begins a call, whose text would be taken for another's; a name that is read does not."""
+    assert is_lost == bool(lost_piece([], json.dumps(frame), PIECES))
+    assert [] == lost_piece([CallSeen(0, 0, None, "c", "f", "server")], json.dumps(frame), PIECES)
+
+
+UNKNOWN = Noted(0, "unknown_events")
+OF_C = CallUnread(frozenset({"c"}), has_id=True, is_piece=True)
+
+
+@together(
+    ("frame", "expected"),
+    [
+        ({"type": "foo", "callId": "c", "text": "x"}, [OF_C]),
+        ({"type": "foo", "call_id": "c", "delta": {"text": "x"}}, [OF_C]),
+        ({"type": "foo", "callId": "c", "list": {"of": [{"deep": {"args": {"a": 1}}}]}}, [OF_C]),
+        ({"type": "foo", "callId": "c", "text": ""}, []),
+        ({"type": "foo", "callId": "c", "text": 1}, []),
+        ({"type": "foo", "callId": "c", "delta": "x"}, []),
+        ({"type": "foo", "callId": "c"}, []),
+    ],
+)
+def test_an_unknown_event_with_text_in_its_place_is_a_piece(
+    frame: dict[str, Any], expected: list[Delta]
+) -> None:
+    """An event of an unknown kind whose text is where pieces have theirs may be a piece of the calls that it names."""
+    assert expected == lost_piece([UNKNOWN], json.dumps(frame), PIECES)
+    assert [] == lost_piece([], json.dumps(frame), PIECES)
+
+
+def test_an_unknown_piece_without_an_id_is_lost() -> None:
+    """Without an id it may be a piece of any call; a kind that the dialect knows still lacks its member."""
+    found = lost_piece([UNKNOWN], '{"type":"foo","n":3,"text":"x"}', PIECES)
+
+    assert [True] == [fault.hole for fault in found if isinstance(fault, WireFault)]
+    assert 1 == len(lost_piece([UNKNOWN], '{"type":"piece","foo":"x"}', PIECES))
+    assert [] == lost_piece([UNKNOWN], '["text"]', PIECES)
+
+
+def test_a_path_leads_through_lists() -> None:
+    """A path reaches the objects of all lists on its way, under each spelling, and nothing else."""
+    frame = {"a": [{"b": {"n": 1}}, {"c": [{"n": 2}, "x", {"n": 3}]}, {"d": {"n": 4}}]}
+
+    assert [1, 2, 3] == [one["n"] for one in reached(frame, "a.b,c")]
+    assert [] == reached(frame, "a.e")
+    assert [] == reached(frame, "b")

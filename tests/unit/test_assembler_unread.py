@@ -180,3 +180,18 @@ def test_many_unread_calls() -> None:
     assert [True] == anomalies(OPENED, HEAD, *read, OTHER, CALLS, END)
     assert [True] == anomalies(OPENED, *(unread(f"x{n}") for n in range(300)), HEAD, CALLS, END)
     assert [False] == anomalies(OPENED, HEAD, *read, SAME, CALLS, END)
+
+
+def test_an_unread_piece_is_text_of_the_calls_that_it_names() -> None:
+    """A piece in an event of an unknown kind is lost text of the open call with its id, and of no other call."""
+    opened, rest = Labelled(0, 0, "c", "f", "{"), Fragment(0, 0, A[1:])
+    piece = CallUnread(frozenset({"c", "r"}), has_id=True, is_piece=True)
+    others = CallUnread(frozenset({"d"}), has_id=True, is_piece=True)
+
+    assert [LOST] == verdicts(OPENED, opened, piece, rest, CALLS, END)
+    assert [A] == verdicts(OPENED, opened, others, rest, CALLS, END)
+    assert [()] == [
+        event.anomalies
+        for event in told(OPENED, opened, others, rest, CALLS, END)
+        if isinstance(event, TurnFinished)
+    ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.bound import assembled, at
+from tests.support.together import together
 from tests.support.words import CALLS, END, A, closed, events_of, whole
 from wholecall.calls.output.call_events import ToolCallDropped
-from wholecall.deltas import CallSeen, Delta, Slot, TurnEnded, WireFault
+from wholecall.deltas import CallClosed, CallSeen, Delta, Slot, TurnEnded, WireFault
 
 HOLE = WireFault("undecodable_frame", "lost", hole=True)
 SEEN = CallSeen(0, 0, None, "c", "f", begins=True)
@@ -79,3 +80,36 @@ def test_pieces_of_a_text_that_nobody_told_as_empty() -> None:
     assert [("undefined", "dropped: unparseable")] == [
         (call.text, call.sign) for call in assembled(*deltas)[0]
     ]
+
+
+AGAIN = "it has no id, and its text may have come for a call that has one"
+
+
+@together(
+    ("head", "other", "expected"),
+    [
+        ((None, "f"), ("c", "f"), [("f", "incomplete_input", AGAIN)]),
+        ((None, "f"), ("c", "g"), []),
+        ((None, "f"), (None, "f"), []),
+        (("d", "f"), ("c", "f"), []),
+    ],
+)
+def test_silence_beside_a_call_that_may_be_the_same(
+    head: tuple[str | None, str], other: tuple[str | None, str], expected: list[tuple[str, str, str]]
+) -> None:
+    """A block without text, an id and its own end may be the head of a call of its name that has an id."""
+    seen, begun = CallSeen(0, 0, None, *head), CallSeen(0, 1, None, *other, begins=True)
+
+    assert expected == against(seen, begun, Slot(0, 1, None, A), CallClosed(0, 1, None), CALLS, END)
+    assert [] == against(
+        seen, CallClosed(0, 0, None), begun, Slot(0, 1, None, A), CallClosed(0, 1, None), CALLS, END
+    )
+
+
+def test_silence_beside_a_nameless_text() -> None:
+    """A block without an id may be the head of a call that has one, but no name."""
+    seen, begun = CallSeen(0, 0, None, None, "f"), CallSeen(0, 1, None, "c", None, begins=True)
+    nameless = (None, "nameless", "no name came before the call ended")
+
+    found = against(seen, begun, Slot(0, 1, None, A), CallClosed(0, 1, None), CALLS, END)
+    assert {("f", "incomplete_input", AGAIN), nameless} == set(found)

@@ -199,12 +199,14 @@ class Blocks:
     member. A text with citations is kept with them.
     """
 
+    _calls: set[deltas.Index | None]
     _others: set[deltas.Index | None]
     _skipped: set[deltas.Index | None]
     _growing: dict[deltas.Index | None, _Growing]
     _text: list[deltas.Index | None]
 
     def __init__(self) -> None:
+        self._calls = set()  # open blocks that are calls
         self._others = set()  # open blocks that are not calls: text, thinking, results
         self._skipped = set()  # blocks whose pieces are not a call's, and which go back as they came
         self._growing = {}  # blocks that are kept, until they end
@@ -212,6 +214,7 @@ class Blocks:
 
     def clear(self) -> None:
         """Forget all blocks, as the message is over."""
+        self._calls.clear()
         self._others.clear()
         self._skipped.clear()
         self._growing.clear()
@@ -245,6 +248,8 @@ class Blocks:
     def _start_other(
         self, index: deltas.Index | None, block: Block, wire: str | dict[str, Any]
     ) -> list[deltas.Delta]:
+        if index in self._calls:  # perhaps its start again, in another form: its pieces would vanish
+            return [decode.undecodable(wire if isinstance(wire, str) else decode.dumped(wire))]
         self._skipped.add(index)
         told = decode.member(decode.plain(wire), "content_block") if isinstance(wire, str) else wire
         if isinstance(told, dict) and told:
@@ -267,6 +272,7 @@ class Blocks:
     def _start_call(self, index: deltas.Index | None, block: Block, kind: Kind) -> list[deltas.Delta]:
         self._skipped.discard(index)
         self._others.discard(index)
+        self._calls.add(index)
         id_, name, namespace = (
             labels.id_label(block.id),
             labels.name_label(block.name),
@@ -295,6 +301,7 @@ class Blocks:
     def stop(self, index: deltas.Index | None) -> list[deltas.Delta]:
         """Report that the block in a slot ended."""
         self._skipped.discard(index)
+        self._calls.discard(index)
         closed = report.block_closed(index, self._others)
         growing = self._growing.pop(index, None)
         if growing is None:

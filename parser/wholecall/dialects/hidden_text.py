@@ -10,7 +10,10 @@ about a call, such as metadata, signatures and results. The object of a call has
 around it: without the id, the tool of that name in an echoed request would be taken for the call.
 
 A *piece* is an event whose dialect names the member of its text (`Translator.PIECES`). If an event leads to no text,
-and lacks that member, any other text in it is lost, as in a frame that cannot be read.
+and lacks that member, any other text in it is lost, as in a frame that cannot be read; so is the name of a call, whose
+text would be taken for another's. An event of an unknown kind with that member is a piece of the calls that it names:
+
+    {"type":"foo","toolCallId":"call_1","delta":"Delfzijl"}
 """
 
 from __future__ import annotations
@@ -191,8 +194,12 @@ def lost_piece(
 ) -> list[deltas.Delta]:
     """Return the fault of a piece that led to no text: it holds text, but not in the member for it.
 
-    The head of a call usually has that member, empty, at its place.
+    The head of a call usually has that member, empty, at its place. An event of an unknown kind may be a piece as well.
     """
+    if any(type(delta) is deltas.Noted and delta.anomaly == "unknown_events" for delta in told):
+        lost = [fault for line in payloads(text) for fault in _unknown_piece(line, pieces)]
+        if lost:
+            return lost
     for word in pieces:
         if word in text:
             break
@@ -203,7 +210,26 @@ def lost_piece(
         return []
     if any(getattr(delta, "text", "") for delta in told):
         return []
-    return [undecodable(line) for line in payloads(text) if _is_lost(plain(line), ways)]
+    named = any(call.name for delta in told if type(delta) in _HEADS for call in _calls(delta))
+    return [undecodable(line) for line in payloads(text) if _is_lost(plain(line), ways, with_names=not named)]
+
+
+def _unknown_piece(line: str, pieces: Pieces) -> list[deltas.Delta]:
+    """Return the fault of an event of an unknown kind with a text where pieces have theirs.
+
+    It is that of the calls that it names, or without an id of every open call.
+    """
+    event = plain(line)
+    if not isinstance(event, dict):
+        return []
+    ways = (way for paths in pieces.values() for way in _ways(paths))
+    left = [_followed([event], [*way.place, *way.steps]) for way in ways]
+    if not any(each and isinstance(each, (str, dict, list)) for n, found in left if n == 0 for each in found):
+        return []
+    ids = frozenset(
+        value for key, value in _members(event) if key[-2:].lower() == "id" and type(value) is str
+    )
+    return [deltas.CallUnread(ids, has_id=True, is_piece=True)] if ids else [undecodable(line)]
 
 
 class _Way(NamedTuple):
@@ -220,18 +246,52 @@ def _ways(paths: str) -> list[_Way]:
 
 
 def _way(place: str, steps: str) -> _Way:
-    split = [step.split(",") for step in steps.split(".")]
-    return _Way([[step] for step in place.split(".") if step], split, [f'"{name}":' for name in split[-1]])
+    split = _steps(steps)
+    return _Way(_steps(place) if place else [], split, [f'"{name}":' for name in split[-1]])
 
 
-def _is_lost(event: Any, ways: list[_Way]) -> bool:
-    """Return whether an event has none of the members at some paths, and other text in the object that lacks them."""
+def _is_lost(event: Any, ways: list[_Way], *, with_names: bool) -> bool:
+    """Return whether an event has none of the members at some paths, and other text in the object that lacks them.
+
+    `with_names` means that a name is such a text: without it, later pieces would be taken for another call's.
+    """
     found: list[tuple[int, list[Any]]] = []
     for way in ways:
         n_left, objects = _followed([event], way.place)
         found += [] if n_left else [_followed(objects, way.steps)]
     n_left, objects = min(found, key=itemgetter(0), default=(0, []))
-    return n_left > 0 and any(holds_text(one) for one in objects if isinstance(one, dict))
+    held = [one for one in objects if isinstance(one, dict)] if n_left else []
+    return any(map(holds_text, held)) or (with_names and any(map(_holds_name, held)))
+
+
+def _holds_name(value: dict[str, Any]) -> bool:
+    """Return whether an object inside of another one has a name."""
+    inner = (member for each in value.values() for member in _members(each))
+    return any(type(each) is str and each and _NAME.fullmatch(key) for key, each in inner)
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield all members in a value."""
+    values = [value]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            yield from value.items()
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+
+
+def reached(value: Any, path: str) -> list[dict[str, Any]]:
+    """Return the objects at a path, and in the lists that it leads through: `candidates.content.parts`."""
+    n_left, objects = _followed([value], _steps(path))
+    every = [one for each in objects for one in (each if isinstance(each, list) else (each,))]
+    return [] if n_left else [one for one in every if isinstance(one, dict)]
+
+
+@cache
+def _steps(path: str) -> list[list[str]]:
+    return [step.split(",") for step in path.split(".")]
 
 
 def _followed(objects: list[Any], way: list[list[str]]) -> tuple[int, list[Any]]:

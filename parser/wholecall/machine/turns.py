@@ -328,11 +328,14 @@ class Turns:
         It may hold a piece of the call that it names by id; without an id, of each open call, unless it holds a whole
         text. If it only begins a call, the rest of its text may be taken for another call's.
         """
+        if delta.is_piece:
+            self._lose_text_of(delta)
+            return
         turn = self._turn
         known = self._is_told(delta)
         if known and delta.has_id:
-            for choice in self._choices.values() if delta.holds_text else ():
-                choice.lose_text_of(delta.ids, whole=delta.whole)
+            if delta.holds_text:
+                self._lose_text_of(delta)
         elif not (known and not delta.holds_text) and not (delta.whole and (delta.has_id or delta.names)):
             self._hole()
         waiting = self._early_unread if turn is None or turn.finished else turn.unread
@@ -342,6 +345,10 @@ class Turns:
             waiting.append(delta)
         if turn is not None and turn.ended:
             self._judge_unread(turn)
+
+    def _lose_text_of(self, delta: CallUnread) -> None:
+        for choice in self._choices.values():
+            choice.lose_text_of(delta.ids, whole=delta.whole)
 
     def _is_told(self, delta: CallUnread) -> bool:
         """Return whether a call with one of the ids was reported; without an id, one with one of the names."""

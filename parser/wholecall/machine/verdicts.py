@@ -147,6 +147,8 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
         return "ambiguous", "its text may have come in another choice"
     if choice.labels.doubts(call):
         return "incomplete_input", "no text came for it, but content in a member that is not read"
+    if call.slotted and _may_be_again(choice, call):
+        return "incomplete_input", "it has no id, and its text may have come for a call that has one"
     if choice.lost_text and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"
     if choice.slots.orphans and call.rank < HYDRATION:
@@ -156,6 +158,17 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
     if not (call.end_shown or call.closed or call.holds_object):
         return "incomplete_input", "no text came for it, and nothing said that it ended"
     return None
+
+
+def _may_be_again(choice: Choice, call: Call) -> bool:
+    r"""Return whether a call without text, an id and its own end may be the head of one that has text and an id.
+
+    {"Function":{"Name":"get_tide"}}, then {"Id":"c1","Function":{"Name":"","Arguments":"{\"port\":…}"}}
+    """
+    if call.id is not None or call.closed or call.rank >= HYDRATION or call.holds_object:
+        return False
+    others = [other for other in choice.calls if other.id is not None and not other.blank]
+    return any(other.name in (None, call.name) for other in others)
 
 
 def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[str, Verdict]:

@@ -357,9 +357,14 @@ class _Blocks:
     def _labelled(self, index: deltas.Index | None, call: _Call, content: _Content) -> list[deltas.Delta]:
         """Report the labels of a call, and whether its index may mean several calls."""
         told = call.labelled(content)
+        if told and call.id is not None and call.id in self._ids_elsewhere(index):  # of a start without its index
+            told.insert(0, deltas.TextUnread(0, call.id, labels.name_label(content.name)))
         if self._crowded or len(self._open[index]) > 1:
             told += self._doubted(index)
         return told
+
+    def _ids_elsewhere(self, index: deltas.Index | None) -> set[str | None]:
+        return {call.id for at, calls in self._open.items() if at != index for call in calls}
 
     def _doubted(self, index: deltas.Index | None) -> list[deltas.Delta]:
         """Report that pieces cannot be placed; once for each of the calls that they may belong to."""

@@ -91,6 +91,10 @@ class GeminiLiveTranslator(GeminiTranslator):
 
     decoder = msgspec.json.Decoder(_Message)
     HOLDERS = ('"toolCall"', '"tool_call"', '"serverContent"', '"server_content"')
+    CALLS = (
+        "toolCall,tool_call.functionCalls,function_calls",
+        "serverContent,server_content.modelTurn,model_turn.parts.functionCall,function_call",
+    )
 
     _slots: dict[str, int]
     _listed: set[str]

@@ -291,6 +291,9 @@ _MAX_OPEN: Final = 128  # each call is bounded, so their number is, too
 _Stop = Literal["none", "first", "later", "refuted"]
 
 
+_HIDDEN: Final[tuple[DropReason, str]] = "incomplete_input", "a frame that may hold a piece could not be read"
+
+
 class _Streamed(msgspec.Struct):
     slot: int
     id: str | None
@@ -343,13 +346,22 @@ class StreamedCalls:
         return call.in_pieces and name == self._of(number, labels.id_label(call.id)).name
 
     def begin(
-        self, number: int, slot: int, call: Call, extra: dict[str, Any], *, replaced: bool
+        self,
+        number: int,
+        slot: int,
+        call: Call,
+        extra: dict[str, Any],
+        *,
+        replaced: bool,
+        hides: bool = False,
     ) -> list[Delta]:
-        """Open a call with its first part."""
+        """Open a call with its first part; `hides` means that a part of it may not be read."""
         id_, name = labels.id_label(call.id), labels.name_label(call.name)
         builder = ArgumentsBuilder()
         if sum(map(len, self._open.values())) >= _MAX_OPEN:
             builder.refuse("too_many_calls", f"more than {_MAX_OPEN} calls are streamed at once")
+        if hides:
+            builder.refuse(*_HIDDEN)
         streamed = _Streamed(slot, id_, name, builder)
         self._open.setdefault(number, []).append(streamed)
         seen = CallSeen(number, slot, None, id_, name, extra=extra or None)
@@ -419,7 +431,7 @@ class StreamedCalls:
     def lose(self) -> None:
         """Note that a frame's content is unknown: it may have been a piece of any open call."""
         for streamed in self._all():
-            streamed.builder.refuse("incomplete_input", "a frame that may hold a piece could not be read")
+            streamed.builder.refuse(*_HIDDEN)
 
     def give_up(self) -> list[Delta]:
         """End every open call with the stream; only the reason STOP can have ended them on the wire."""

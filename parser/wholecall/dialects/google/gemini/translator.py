@@ -48,11 +48,15 @@ class GeminiTranslator(pieces.PieceTranslator):
 
     decoder = msgspec.json.Decoder(views.Frame)
     HOLDERS: ClassVar[tuple[str, ...]] = ('"candidates"',)  # of calls in a frame
+    CALLS: ClassVar[tuple[str, ...]] = tuple(
+        f"{response}candidates.content.parts.functionCall,function_call" for response in ("", "response.")
+    )
 
     _malformed: set[int]
     _streamed: StreamedCalls
     _whole_calls: whole_calls.WholeCalls
     _replaced: bool = False  # the current frame holds bytes that are not UTF-8
+    _hides: bool = False  # the current frame holds a call, or a piece of one, that is not read
 
     DERIVED = frozenset({"_counts"})  # which are reported at the end of each read
 
@@ -132,6 +136,9 @@ class GeminiTranslator(pieces.PieceTranslator):
 
     def _any(self, frame: Frame) -> list[deltas.Delta]:
         self._replaced = frame.replaced
+        self._hides = self._may_hide(frame.data) and views.hides_piece(frame.data, self.CALLS)
+        if self._hides:
+            self._streamed.lose()
         try:
             view = self.decoder.decode(frame.data)
         except decode.UNREADABLE as error:
@@ -142,6 +149,9 @@ class GeminiTranslator(pieces.PieceTranslator):
                 self._streamed.lose()  # a member of a wrong type counts as absent
             return self._slowly(frame)
         return self._take(view, frame)
+
+    def _may_hide(self, text: str) -> bool:
+        return self._streamed.are_open or views.may_hold_piece(text)
 
     def takes_silently(self, frame: Frame) -> bool:
         """Return whether the frame is a piece of a call in pieces, which may report nothing."""
@@ -264,8 +274,11 @@ class GeminiTranslator(pieces.PieceTranslator):
             return []  # the end of a call that is over, or a heartbeat
         if call.in_pieces or call.more:
             slot = self._whole_calls.new_slot()
-            return self._streamed.begin(number, slot, call, extra, replaced=self._replaced)
-        return self._whole(_call_of(number, call.id, name, text, extra))
+            return self._streamed.begin(number, slot, call, extra, replaced=self._replaced, hides=self._hides)
+        whole = self._whole(_call_of(number, call.id, name, text, extra))
+        if self._hides and not text:
+            return [deltas.TextUnread(number, labels.id_label(call.id), name), *whole]
+        return whole
 
     def _whole(self, call: deltas.CallWhole) -> list[deltas.Delta]:
         return self._whole_calls.add(call, of=_PARTS)

@@ -6,13 +6,14 @@ twice; `either` takes the one that came. Usual frames have narrow views, which r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, Union
 
 import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, decode, is_blank, listed, member, plain
+from wholecall.dialects.hidden_text import reached
 
 
 def either(camel: Any, snake: Any) -> Any:
@@ -182,6 +183,58 @@ class Frame(Response, gc=False):
 
 def _text(raw: msgspec.Raw) -> str:
     return bytes(raw).decode("utf-8", "surrogatepass")
+
+
+# Pieces of calls that no view reads.
+
+_CALLS: Final = frozenset({"functionCall", "function_call", "functionCalls", "function_calls"})
+_PARTIAL: Final = frozenset({"partialArgs", "partial_args"})
+_MARKS: Final = frozenset({"jsonPath", "json_path", "willContinue", "will_continue"})
+_OF_CALL: Final = frozenset(field.encode_name for field in msgspec.structs.fields(Call))
+_OF_PIECE: Final = frozenset(field.encode_name for field in msgspec.structs.fields(Piece))
+
+
+def may_hold_piece(text: str) -> bool:
+    """Return whether a frame may hold a piece of a call, or a call without arguments that are to come in pieces."""
+    return ('"args"' not in text and "unction" in text) or any(mark in text for mark in _MARKS)
+
+
+def hides_piece(text: str, places: Iterable[str]) -> bool:
+    """Return whether a frame holds a call or a value at a path that is not at its place, or an unknown member of one.
+
+        {"functionCall":{"foo":[{"jsonPath":"$.port","stringValue":"Brest"}],"willContinue":true}}
+
+    `places` are the paths of the calls that are read.
+    """
+    frame = plain(text)
+    calls = [call for place in places for call in reached(frame, place)]
+    pieces = [piece for call in calls for name in _PARTIAL & call.keys() for piece in _several(call[name])]
+    n_calls, n_marked = _counted(frame)
+    if n_calls > len(calls) or n_marked > sum(map(_is_marked, [*calls, *pieces])):
+        return True
+    return any(call.keys() - _OF_CALL for call in calls) or any(map(_is_odd, pieces))
+
+
+def _is_odd(piece: Any) -> bool:
+    return not isinstance(piece, dict) or bool(piece.keys() - _OF_PIECE)
+
+
+def _is_marked(value: Any) -> bool:
+    return isinstance(value, dict) and not _MARKS.isdisjoint(value)
+
+
+def _counted(frame: Any) -> tuple[int, int]:
+    """Return how many calls are anywhere in a frame, and how many objects with a mark of calls in pieces."""
+    values, n_calls, n_marked = [frame], 0, 0
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            n_calls += sum(len(_several(value[name])) for name in _CALLS & value.keys())
+            n_marked += _is_marked(value)
+            values += (inner for name, inner in value.items() if name != "args")
+        elif isinstance(value, list):
+            values += value
+    return n_calls, n_marked
 
 
 # Narrow views of usual frames.
