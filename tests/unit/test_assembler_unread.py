@@ -18,6 +18,7 @@ from wholecall.deltas import (
     TextUnread,
     TurnOpened,
 )
+from wholecall.policy import Policy
 
 OPENED = TurnOpened(None, "r", "m")
 DOUBTED = "incomplete_input: no text came for it, but content in a member that is not read"
@@ -165,6 +166,9 @@ SAME = unread("c", name="f")
         ((SAME, OPENED, HEAD, CALLS, END), [False]),
         ((OPENED, HEAD, CALLS, END, SAME), [False]),
         ((OPENED, HEAD, CALLS, END, OTHER, TurnOpened(None, "s"), CALLS, END), [True, False]),
+        ((OPENED, OTHER, END), [True]),
+        ((OPENED, END, OTHER), [True]),
+        ((OPENED, OTHER, END, OTHER), [True]),
         ((OPENED, HEAD, OTHER, OTHER, Labelled(0, 1, "d", "g", A), CALLS, END), [False]),
     ],
 )
@@ -173,10 +177,53 @@ def test_a_turn_with_an_unread_call(deltas: tuple[Delta, ...], expected: list[bo
     assert expected == anomalies(*deltas)
 
 
+AGAIN = TurnOpened(None, "s"), CALLS, END
+
+
+@together(
+    ("delta", "expected"),
+    [
+        (unread(name="f", has_id=False), [False, True]),
+        (unread(name="g", has_id=False), [True, True]),
+        (unread(has_id=False), [False, True]),
+        (unread("c", name="g"), [False, False]),
+        (unread("d", name="f"), [True, True]),
+    ],
+)
+def test_an_unread_call_without_an_id_is_one_of_its_turn(delta: CallUnread, expected: list[bool]) -> None:
+    """An id is that of a call of any turn so far; without one, a call of the same turn has the name, or any call."""
+    there = anomalies(OPENED, HEAD, delta, CALLS, END)
+    later = anomalies(OPENED, HEAD, CALLS, END, AGAIN[0], delta, *AGAIN[1:])
+
+    assert expected == [there[0], later[1]]
+
+
+def test_an_unread_call_is_found_before_the_calls_of_its_turn_come_out() -> None:
+    """A policy that rejects all calls next to a bad one rejects those next to an unread call."""
+    deltas = OPENED, HEAD, OTHER, CALLS, END
+    strict = Policy(on_bad_sibling="reject_all")
+
+    assert ["aborted"] == [
+        one.reason for one in told(*deltas, policy=strict) if isinstance(one, ToolCallDropped)
+    ]
+
+
 def test_many_unread_calls() -> None:
-    """Different frames wait up to a number; those whose calls came make room for others."""
+    """Different frames wait up to a number, and further ones are ignored; those whose calls came make room for others."""
     read = [unread("c", name=f"f{n}") for n in range(256)]
 
     assert [True] == anomalies(OPENED, HEAD, *read, OTHER, CALLS, END)
     assert [True] == anomalies(OPENED, *(unread(f"x{n}") for n in range(300)), HEAD, CALLS, END)
     assert [False] == anomalies(OPENED, HEAD, *read, SAME, CALLS, END)
+    waiting = [unread("c", f"x{n}") for n in range(256)]
+    assert [True] == anomalies(OPENED, *waiting[1:], OTHER, HEAD, CALLS, END)
+    assert [False] == anomalies(OPENED, *waiting, OTHER, HEAD, CALLS, END)
+    assert [False] == anomalies(*waiting, OTHER, OPENED, HEAD, CALLS, END)
+
+
+def test_an_unread_call_that_comes_often_takes_no_room() -> None:
+    """However often a frame comes whose call another frame reports, a frame of another call is an anomaly."""
+    often = [unread("c")] * 300
+
+    assert [True] == anomalies(OPENED, *often, OTHER, HEAD, CALLS, END)
+    assert [False] == anomalies(OPENED, *often, HEAD, CALLS, END)
