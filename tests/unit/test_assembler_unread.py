@@ -7,6 +7,7 @@ from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.calls.output.events import TurnFinished
 from wholecall.deltas import (
+    ITEM_DONE,
     CallClosed,
     CallSeen,
     CallUnread,
@@ -41,7 +42,6 @@ def verdicts(*deltas: Delta) -> list[str]:
         (TextUnread(0, None, "f"), DOUBTED),
         (TextUnread(0, "c2", "f"), ""),
         (TextUnread(0, None, "g"), ""),
-        (TextUnread(0, None, None), ""),
     ],
 )
 def test_a_call_in_doubt_is_no_call_without_text(doubt: Delta, expected: str) -> None:
@@ -73,7 +73,9 @@ def test_many_doubts_concern_every_call() -> None:
     seen = CallSeen(0, 0, None, "c", "f"), CallClosed(0, 0, None), CALLS, END
 
     assert [""] == verdicts(OPENED, *(TextUnread(0, f"c{n}", "g") for n in range(255)), *seen)
-    assert [DOUBTED] == verdicts(OPENED, *(TextUnread(0, f"c{n}", "g") for n in range(256)), *seen)
+    assert [""] == verdicts(OPENED, *(TextUnread(0, f"c{n % 255}", "g") for n in range(600)), *seen)
+    for many in (256, 257, 600):
+        assert [DOUBTED] == verdicts(OPENED, *(TextUnread(0, f"c{n}", "g") for n in range(many)), *seen)
 
 
 def unread(
@@ -116,6 +118,33 @@ def test_a_whole_text_is_that_of_its_call(text: str, expected: str) -> None:
     opened, rest = Labelled(0, 0, "c", "f", text), Fragment(0, 0, A[len(text) :])
 
     assert [expected] == verdicts(OPENED, opened, unread("c", text=True, whole=True), rest, CALLS, END)
+
+
+def test_a_whole_text_is_that_of_one_of_the_calls_of_its_id() -> None:
+    """An unread call with a whole text repeats a call of its id that has text: another one of the id lost none."""
+    first = CallSeen(0, 0, None, "c", "f", begins=True), Slot(0, 0, None, A), CallClosed(0, 0, None)
+    second = CallSeen(0, 1, None, "c", "f", begins=True), Slot(0, 1, None, "[1]"), CallClosed(0, 1, None)
+    text = unread("c", text=True, whole=True)
+
+    assert [A, "not_an_object: the text is JSON but no object"] == verdicts(
+        OPENED, *first, second[0], text, *second[1:], CALLS, END
+    )
+
+
+def test_a_call_that_ended_lost_nothing() -> None:
+    """An unread call with text under the id of a call that ended does not make another call of a repetition of that."""
+    item = CallSeen(0, 0, "i", "c", "f"), Slot(0, 0, "i", A), CallClosed(0, 0, "i")
+    again = CallWhole(0, 0, "i", "d", "f", A, ITEM_DONE, closes=True)
+
+    assert [A] == verdicts(OPENED, *item, unread("c", text=True), again, CALLS, END)
+
+
+def test_one_of_several_ids_may_be_that_of_an_open_call() -> None:
+    """A whole text repeats the call of each id that has text; one without any, or one of an id of several, lost it."""
+    first, other = Labelled(0, 0, "c", "f", A), Labelled(0, 1, "d", "g")
+    text = unread("c", "d", text=True, whole=True)
+
+    assert [A, LOST] == verdicts(OPENED, first, other, text, Fragment(0, 1, A), CALLS, END)
 
 
 def test_text_of_another_call_is_not_lost() -> None:
