@@ -287,7 +287,7 @@ class TextUnread(msgspec.Struct, frozen=True, gc=False):
 
     choice: int
     id: str | None
-    name: str | None
+    name: str
 
 
 class CallAnswered(msgspec.Struct, frozen=True, gc=False):

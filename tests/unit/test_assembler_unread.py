@@ -7,6 +7,7 @@ from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped
 from wholecall.calls.output.events import TurnFinished
 from wholecall.deltas import (
+    ITEM_DONE,
     CallClosed,
     CallSeen,
     CallUnread,
@@ -18,6 +19,7 @@ from wholecall.deltas import (
     TextUnread,
     TurnOpened,
 )
+from wholecall.policy import Policy
 
 OPENED = TurnOpened(None, "r", "m")
 DOUBTED = "incomplete_input: no text came for it, but content in a member that is not read"
@@ -40,7 +42,6 @@ def verdicts(*deltas: Delta) -> list[str]:
         (TextUnread(0, None, "f"), DOUBTED),
         (TextUnread(0, "c2", "f"), ""),
         (TextUnread(0, None, "g"), ""),
-        (TextUnread(0, None, None), ""),
     ],
 )
 def test_a_call_in_doubt_is_no_call_without_text(doubt: Delta, expected: str) -> None:
@@ -72,7 +73,9 @@ def test_many_doubts_concern_every_call() -> None:
     seen = CallSeen(0, 0, None, "c", "f"), CallClosed(0, 0, None), CALLS, END
 
     assert [""] == verdicts(OPENED, *(TextUnread(0, f"c{n}", "g") for n in range(255)), *seen)
-    assert [DOUBTED] == verdicts(OPENED, *(TextUnread(0, f"c{n}", "g") for n in range(256)), *seen)
+    assert [""] == verdicts(OPENED, *(TextUnread(0, f"c{n % 255}", "g") for n in range(600)), *seen)
+    for many in (256, 257, 600):
+        assert [DOUBTED] == verdicts(OPENED, *(TextUnread(0, f"c{n}", "g") for n in range(many)), *seen)
 
 
 def unread(
@@ -115,6 +118,33 @@ def test_a_whole_text_is_that_of_its_call(text: str, expected: str) -> None:
     opened, rest = Labelled(0, 0, "c", "f", text), Fragment(0, 0, A[len(text) :])
 
     assert [expected] == verdicts(OPENED, opened, unread("c", text=True, whole=True), rest, CALLS, END)
+
+
+def test_a_whole_text_is_that_of_one_of_the_calls_of_its_id() -> None:
+    """An unread call with a whole text repeats a call of its id that has text: another one of the id lost none."""
+    first = CallSeen(0, 0, None, "c", "f", begins=True), Slot(0, 0, None, A), CallClosed(0, 0, None)
+    second = CallSeen(0, 1, None, "c", "f", begins=True), Slot(0, 1, None, "[1]"), CallClosed(0, 1, None)
+    text = unread("c", text=True, whole=True)
+
+    assert [A, "not_an_object: the text is JSON but no object"] == verdicts(
+        OPENED, *first, second[0], text, *second[1:], CALLS, END
+    )
+
+
+def test_a_call_that_ended_lost_nothing() -> None:
+    """An unread call with text under the id of a call that ended does not make another call of a repetition of that."""
+    item = CallSeen(0, 0, "i", "c", "f"), Slot(0, 0, "i", A), CallClosed(0, 0, "i")
+    again = CallWhole(0, 0, "i", "d", "f", A, ITEM_DONE, closes=True)
+
+    assert [A] == verdicts(OPENED, *item, unread("c", text=True), again, CALLS, END)
+
+
+def test_one_of_several_ids_may_be_that_of_an_open_call() -> None:
+    """A whole text repeats the call of each id that has text; one without any, or one of an id of several, lost it."""
+    first, other = Labelled(0, 0, "c", "f", A), Labelled(0, 1, "d", "g")
+    text = unread("c", "d", text=True, whole=True)
+
+    assert [A, LOST] == verdicts(OPENED, first, other, text, Fragment(0, 1, A), CALLS, END)
 
 
 def test_text_of_another_call_is_not_lost() -> None:
@@ -165,6 +195,9 @@ SAME = unread("c", name="f")
         ((SAME, OPENED, HEAD, CALLS, END), [False]),
         ((OPENED, HEAD, CALLS, END, SAME), [False]),
         ((OPENED, HEAD, CALLS, END, OTHER, TurnOpened(None, "s"), CALLS, END), [True, False]),
+        ((OPENED, OTHER, END), [True]),
+        ((OPENED, END, OTHER), [True]),
+        ((OPENED, OTHER, END, OTHER), [True]),
         ((OPENED, HEAD, OTHER, OTHER, Labelled(0, 1, "d", "g", A), CALLS, END), [False]),
     ],
 )
@@ -173,13 +206,56 @@ def test_a_turn_with_an_unread_call(deltas: tuple[Delta, ...], expected: list[bo
     assert expected == anomalies(*deltas)
 
 
+AGAIN = TurnOpened(None, "s"), CALLS, END
+
+
+@together(
+    ("delta", "expected"),
+    [
+        (unread(name="f", has_id=False), [False, True]),
+        (unread(name="g", has_id=False), [True, True]),
+        (unread(has_id=False), [False, True]),
+        (unread("c", name="g"), [False, False]),
+        (unread("d", name="f"), [True, True]),
+    ],
+)
+def test_an_unread_call_without_an_id_is_one_of_its_turn(delta: CallUnread, expected: list[bool]) -> None:
+    """An id is that of a call of any turn so far; without one, a call of the same turn has the name, or any call."""
+    there = anomalies(OPENED, HEAD, delta, CALLS, END)
+    later = anomalies(OPENED, HEAD, CALLS, END, AGAIN[0], delta, *AGAIN[1:])
+
+    assert expected == [there[0], later[1]]
+
+
+def test_an_unread_call_is_found_before_the_calls_of_its_turn_come_out() -> None:
+    """A policy that rejects all calls next to a bad one rejects those next to an unread call."""
+    deltas = OPENED, HEAD, OTHER, CALLS, END
+    strict = Policy(on_bad_sibling="reject_all")
+
+    assert ["aborted"] == [
+        one.reason for one in told(*deltas, policy=strict) if isinstance(one, ToolCallDropped)
+    ]
+
+
 def test_many_unread_calls() -> None:
-    """Different frames wait up to a number; those whose calls came make room for others."""
+    """Different frames wait up to a number, and further ones are ignored; those whose calls came make room for others."""
     read = [unread("c", name=f"f{n}") for n in range(256)]
 
     assert [True] == anomalies(OPENED, HEAD, *read, OTHER, CALLS, END)
     assert [True] == anomalies(OPENED, *(unread(f"x{n}") for n in range(300)), HEAD, CALLS, END)
     assert [False] == anomalies(OPENED, HEAD, *read, SAME, CALLS, END)
+    waiting = [unread("c", f"x{n}") for n in range(256)]
+    assert [True] == anomalies(OPENED, *waiting[1:], OTHER, HEAD, CALLS, END)
+    assert [False] == anomalies(OPENED, *waiting, OTHER, HEAD, CALLS, END)
+    assert [False] == anomalies(*waiting, OTHER, OPENED, HEAD, CALLS, END)
+
+
+def test_an_unread_call_that_comes_often_takes_no_room() -> None:
+    """However often a frame comes whose call another frame reports, a frame of another call is an anomaly."""
+    often = [unread("c")] * 300
+
+    assert [True] == anomalies(OPENED, *often, OTHER, HEAD, CALLS, END)
+    assert [False] == anomalies(OPENED, *often, HEAD, CALLS, END)
 
 
 def test_an_unread_piece_is_text_of_the_calls_that_it_names() -> None:

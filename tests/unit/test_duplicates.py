@@ -9,7 +9,7 @@ from tests.support.bound import A, B, Got, assembled
 from tests.support.slotted import HOLE, RESTART, after, begun, closed, piece, preset, seen
 from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCallDropped
-from wholecall.deltas import HYDRATION, CallRefused, CallWhole, Delta, Finish, TurnEnded
+from wholecall.deltas import HYDRATION, CallClosed, CallRefused, CallSeen, CallWhole, Delta, Finish, TurnEnded
 
 PART = '{"a"'
 C = begun(0, "c", "f")
@@ -88,6 +88,14 @@ def test_a_call_that_was_dropped_can_come_again(text: str, sign: str) -> None:
     )
 
 
+def test_the_server_takes_over_what_came_again() -> None:
+    """A call whose first start was dropped is taken back if the server then sends it as its own."""
+    emitted = [*CUT, RESTART, *second(A), closed(0)]
+    choice = after(*emitted, CallSeen(0, 0, None, "c", None, "server"))
+
+    assert ({1: "c"}, {}) == (choice.cancelled, after(*emitted).cancelled)
+
+
 # Messages that go on.
 
 
@@ -131,6 +139,18 @@ def test_a_start_says_why_it_has_lost_its_text() -> None:
 
     assert isinstance(drop, ToolCallDropped)
     assert (0, ("it came again, and not whole",)) == (drop.index, drop.facts)
+
+
+@together("restart", [[RESTART], []])
+@together("ends", [ENDS, [closed(1)], [closed(1), *ENDS]])
+def test_a_call_that_was_dropped_comes_again_once(restart: list[Delta], ends: list[Delta]) -> None:
+    """Of two equal calls after one that was dropped with the same text only the first is a call."""
+    first, told_twice = [*WHOLE, CallClosed(0, 0, None, truncated=True)], dropped("told_twice")
+    again = [*second(A, 1), closed(1)]
+
+    assert [TRUNCATED, DUPLICATE, told_twice] == [
+        call.sign for call in _calls(*first, *again, *restart, *second(A, 1), *ends, TurnEnded())
+    ]
 
 
 @together("first", [OVER, WHOLE])
@@ -205,6 +225,16 @@ def test_an_id_of_two_values_repeats_none(text: str, ends: list[Delta]) -> None:
 
     assert [A, B, text] == [call.text for call in calls]
     assert ["", DUPLICATE, DUPLICATE] == [call.sign for call in calls]
+
+
+@together("ends", [ENDS, [closed(2)], [closed(2), *ENDS]])
+def test_a_drop_shows_that_an_id_identifies_nothing(ends: list[Delta]) -> None:
+    """Where a call of another value came under an id, each further call is separate, even if that one was dropped."""
+    array = [*second("[1]", 1), closed(1)]
+
+    assert ["", dropped("not_an_object"), DUPLICATE] == [
+        call.sign for call in _calls(*OVER, *array, *second(A, 2), *ends)
+    ]
 
 
 @pytest.mark.parametrize("text", [A, ""])

@@ -273,6 +273,13 @@ def test_a_response_id_shows_that_an_answer_comes_again(
     assert ([] if responses == ("r", "r") else [("f", A)]) == new(*bare)
 
 
+def test_a_call_beside_another_one_of_its_id_is_no_repetition_in_silence() -> None:
+    """Without a response id a call that came in another turn is told twice, also next to another call under its id."""
+    second = turn(1, ("c", "f", B), ("c", "f", A), response=None, final=False)
+
+    assert [("f", B), ("told_twice", A)] == new(turn(0, ("c", "f", A), response=None), second)
+
+
 def test_calls_without_a_response_id_show_little() -> None:
     """What came without a response id neither lets a call with an id appear again nor is a call without an id."""
     labelled = turn(0, ("c", "f", B), response=None), turn(1, ("c", "f", A)), turn(2, ("c", "f", A))

@@ -54,7 +54,7 @@ class Call(CallText):
         round: how often its message had been restarted when it was announced.
         step: how many further steps of its message had begun.
         original: the earlier call that this one seems to repeat; None if it repeats none.
-        own: it seemed to repeat another call, and does not: their id identifies nothing.
+        own: different calls have its id, which identifies nothing, so that equal calls are separate, too.
     """
 
     turn: int
@@ -190,7 +190,7 @@ class Call(CallText):
         self.extra_size += size
 
     def stand_alone(self, *, own: bool) -> None:
-        """Note that the call repeats no other one; `own`: although it has the id of one."""
+        """Note that the call repeats no other one; `own`: their id identifies nothing."""
         self.original, self.own = None, own
 
     def mark_owned(self) -> None:

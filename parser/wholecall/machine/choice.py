@@ -321,10 +321,9 @@ class Choice(Evidence):
     def lose_text_of(self, ids: Iterable[str], *, whole: bool) -> None:
         """Note that text was lost on the open calls with one of some ids; a `whole` text may repeat that of a call."""
         for calls in (self.labels.by_id.get(id, ()) for id in ids):
-            if whole and not all(call.blank for call in calls):
-                continue
+            repeats = whole and not all(call.blank for call in calls)
             for call in calls:
-                if not call.is_over and call.source is None:
+                if not (repeats or call.is_over):
                     call.note("lost_text")
 
     def forget(self) -> None:

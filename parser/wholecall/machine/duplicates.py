@@ -29,7 +29,7 @@ _MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 def may_be_duplicate(choice: Choice, call: Call) -> bool:
     """Return whether a call that the wire closed may be a duplicate of a call of its message: later calls show that."""
     earlier = call.original
-    if earlier is None or earlier.round != call.round or _is_constant(choice, call):
+    if earlier is None or earlier.round != call.round or is_constant(choice, call):
         return False
     return call.says_nothing or not earlier.is_over or _is_same(earlier, call)
 
@@ -43,7 +43,7 @@ def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
         if whole and not earlier.is_over and slots.holds_echo(choice, earlier):
             _complete(earlier, call)
             return True
-        return not _is_constant(choice, call) and _is_again(earlier, call, whole=whole)
+        return not is_constant(choice, call) and _is_again(earlier, call, whole=whole)
     if not earlier.is_over:
         if whole:
             _complete(earlier, call)
@@ -55,6 +55,11 @@ def is_duplicate(choice: Choice, call: Call, ended: Ended) -> bool:
         choice.anomalies.add("conflicting_arguments")
         return True
     return False
+
+
+def is_constant(choice: Choice, call: Call) -> bool:
+    """Return whether the id identifies nothing: different calls of the message have it."""
+    return is_shared([Said.of(other) for other in choice.having(call.id, call.step)[:_MOST_CLAIMANTS]])
 
 
 def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
@@ -72,11 +77,6 @@ def _is_again(earlier: Call, call: Call, *, whole: bool) -> bool:
         earlier.flag("repeated")
         return True
     return False
-
-
-def _is_constant(choice: Choice, call: Call) -> bool:
-    """Return whether the id identifies nothing: different calls of the message have it."""
-    return is_shared([Said.of(other) for other in choice.having(call.id, call.step)[:_MOST_CLAIMANTS]])
 
 
 def _complete(earlier: Call, call: Call) -> None:

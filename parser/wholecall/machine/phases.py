@@ -160,7 +160,7 @@ def _is_again(choice: Choice, call: Call, ended: Ended) -> bool:
         if choice.out.told.holds(choice.place, call, name, choice.calls):
             choice.anomalies.add("repeated_call")
             return True
-    call.stand_alone(own=call.original is not None)
+    call.stand_alone(own=duplicates.is_constant(choice, call))
     choice.materialise(call)
     return False
 

@@ -44,17 +44,15 @@ class LabelTable:
         self.by_index, self.by_id, self.fast, self.doubted = {}, {}, {}, set()
         self.latest, self.record, self.alternated = None, None, False
 
-    def doubt(self, label: str | None) -> None:
+    def doubt(self, label: str) -> None:
         """Note that content of the call with an id or a name is not read."""
-        if label is not None and len(self.doubted) < _MOST_DOUBTED:
+        if len(self.doubted) < _MOST_DOUBTED:
             self.doubted.add(label)
 
     def doubts(self, call: Call) -> bool:
         """Return whether content of a call may not have been read."""
         known = self.doubted
-        return bool(known) and (
-            len(known) == _MOST_DOUBTED or call.name in known or not known.isdisjoint(call.aliases)
-        )
+        return len(known) == _MOST_DOUBTED or call.name in known or not known.isdisjoint(call.aliases)
 
     def calls(self) -> list[Call | None]:
         """Return all calls that it names."""

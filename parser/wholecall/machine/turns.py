@@ -302,6 +302,8 @@ class Turns:
             self._choice(0)
             self._switch(current)
         self._end_turn(turn, ended)
+        if turn.unread:  # since the turn ended, or without any choice
+            self._judge_unread(turn)
         turn.finish()
         self._out.events.extend(turn.last_words())
 
@@ -323,7 +325,7 @@ class Turns:
                 choice.note("aborted", detail=detail)
 
     def _unread(self, delta: CallUnread) -> None:
-        """Keep a frame that seems to hold a call until the turn ends: another frame may report the call.
+        """Keep a frame that seems to hold a call until its turn is over: another frame may report the call.
 
         It may hold a piece of the call that it names by id; without an id, of each open call, unless it holds a whole
         text. If it only begins a call, the rest of its text may be taken for another call's.
@@ -331,20 +333,17 @@ class Turns:
         if delta.is_piece:
             self._lose_text_of(delta)
             return
-        turn = self._turn
         known = self._is_told(delta)
         if known and delta.has_id:
             if delta.holds_text:
                 self._lose_text_of(delta)
         elif not (known and not delta.holds_text) and not (delta.whole and (delta.has_id or delta.names)):
             self._hole()
-        waiting = self._early_unread if turn is None or turn.finished else turn.unread
-        if turn is not None and len(waiting) >= _MOST_UNREAD:
-            waiting[:] = self._untold(waiting, turn)
+        waiting = self._early_unread if self._turn is None else self._turn.unread
+        if len(waiting) == _MOST_UNREAD:
+            waiting[:] = self._untold(waiting, self._choices)
         if delta not in waiting and len(waiting) < _MOST_UNREAD:
             waiting.append(delta)
-        if turn is not None and turn.ended:
-            self._judge_unread(turn)
 
     def _lose_text_of(self, delta: CallUnread) -> None:
         for choice in self._choices.values():
@@ -361,18 +360,18 @@ class Turns:
     def _judge_unread(self, turn: TurnState) -> None:
         """Report for each choice of a turn that a call was not read, if one was not."""
         unread, turn.unread = turn.unread, []
-        if self._untold(unread, turn):
+        if self._untold(unread, turn.choices):
             for choice in turn.choices.values():
                 choice.anomalies.add("unread_call")
 
-    def _untold(self, unread: list[CallUnread], turn: TurnState) -> list[CallUnread]:
-        """Return the frames whose call was not reported under one of their ids, or in the turn under their name.
+    def _untold(self, unread: list[CallUnread], choices: dict[int, Choice]) -> list[CallUnread]:
+        """Return the frames whose call was not reported under one of their ids, or in a turn's choices under their name.
 
         A frame without an id and without a name may be a piece of any call of the turn.
         """
-        choices = [*turn.choices.values(), *self._choices.values()]
-        ids = [self._over.keys(), *(choice.labels.by_id.keys() for choice in choices)]
-        names = {call.name for choice in turn.choices.values() for call in choice.calls}
+        all_choices = (*choices.values(), *self._choices.values())
+        ids = [self._over.keys(), *(choice.labels.by_id.keys() for choice in all_choices)]
+        names = {call.name for choice in choices.values() for call in choice.calls}
         return [
             each
             for each in unread

@@ -168,8 +168,8 @@ class PydanticAITranslator(compiled.TableTranslator):
         """Report another response of the model, if this part is the first of one; the same call there came again."""
         told: list[deltas.Delta] = []
         self._complete = False
-        again = id_ is not None and self._parts.get(index, (0, None))[1] == id_
-        if self._answers or (index in self._parts and not again):
+        known = self._parts.get(index)
+        if self._answers or (known is not None and (id_ is None or known[1] != id_)):
             for deferred in [id_ for id_, whose in self._calls.items() if whose == "client"]:
                 self._calls[deferred] = "open"  # a handler of the agent answered it
             told = [*self._settled(), deltas.StepBegan(0)]

@@ -16,7 +16,7 @@ Source: baidubce/bce-qianfan-sdk, go/qianfan/base_model.go (`ModelResponse`) and
 from __future__ import annotations
 
 from typing import Any, ClassVar, Final
-from zlib import crc32
+from zlib import adler32, crc32
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
@@ -58,12 +58,14 @@ class ErnieTranslator(compiled.TableTranslator):
 
     def _other(self, view: Any, frame: Frame, kind: str) -> list[deltas.Delta]:
         """Return the deltas of a frame; none if it comes again, with its number: its call is the same one."""
-        numbered = type(view.sentence_id) is int
-        checksum = crc32(frame.data.encode("utf-8", "surrogatepass")) if numbered else None
+        if type(view.sentence_id) is not int:
+            return super()._other(view, frame, kind)
+        data = frame.data.encode("utf-8", "surrogatepass")
+        checksum = crc32(data) << 32 | adler32(data)  # two: one alone is the same for 1 in 500 long answers
         if self._open and checksum in self._told:
             return []
         told = super()._other(view, frame, kind)
-        if checksum is not None and self._open and len(self._told) < _MOST_FRAMES:
+        if len(self._told) < _MOST_FRAMES:
             self._told.add(checksum)
         return told
 
