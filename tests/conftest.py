@@ -74,7 +74,6 @@ _ENGINES = {
     "spark": ("pyspark", "java"),
     "vllm": ("vllm", None),
 }
-_YOUNG = 10_000  # objects, after which the collector looks at the youngest; 700 by default
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
@@ -113,16 +112,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Iterator[None]:
     """Keep the collector from looking at some ten thousand tests, which live until the end, again and again.
 
-    Nearly all that is made while tests are collected stays: to look for the rest takes more than a second. Then it looks
-    at new objects less often: most tests make many that live for long, as events of a stream do, and hypothesis
-    measures each of its looks.
+    Nearly all that is made while tests are collected stays: to look for the rest takes more than a second.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(_YOUNG)
         gc.enable()
 
 
