@@ -1,7 +1,8 @@
 """Shows the claims to pytest: a module's `CLAIMS` are its groups, and every contender is a test.
 
 With `--benchmark-disable` nothing is timed: each contender does its work once, smaller where it can be, and its
-result must be right.
+result must be right. `--beyond-check` leaves out the claims of which `python -m benchmarks --check` looks at larger
+results before it measures them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchmarks import table
 from benchmarks.claims import FULL, Claim, Comparison, Figure, Growth, Scale
 
 _ONCE = Scale(part=32, rounds=1, span=2)
@@ -49,10 +51,18 @@ def _grown(claim: Growth, times: int, scale: Scale) -> Any:
     return claim.subject(scale.part, times)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that leaves out the claims of `--check`."""
+    about = "leave out the claims that `python -m benchmarks --check` looks at"
+    parser.getgroup("wholecall").addoption("--beyond-check", action="store_true", help=about)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of every contender of the module's claims."""
     if "entry" in metafunc.fixturenames:
-        entries = [entry for claim in metafunc.module.CLAIMS for entry in _entries(claim)]
+        others = {*table.checked()} if metafunc.config.getoption("--beyond-check") else set()
+        claims = [claim for claim in metafunc.module.CLAIMS if claim not in others]
+        entries = [entry for claim in claims for entry in _entries(claim)]
         metafunc.parametrize("entry", entries, ids=[f"{entry.claim.what}-{entry.name}" for entry in entries])
 
 

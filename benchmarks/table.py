@@ -146,10 +146,14 @@ def check(scale: Scale, *, streams_only: bool = False) -> Iterator[tuple[Row, bo
     The margin is for machines that do other work meanwhile. A figure beyond it is measured again, and counts only if it
     is beyond it every time.
     """
-    checked = chain(*_STREAMS.values(), *(() if streams_only else _FIGURES))
-    for claim in checked:
-        if claim.checked and _has_budget(claim):
-            yield from _tried(claim, scale)
+    for claim in checked(streams_only=streams_only):
+        yield from _tried(claim, scale)
+
+
+def checked(*, streams_only: bool = False) -> Iterator[Claim]:
+    """Yield the claims that `check` measures: those with a budget that no other claim covers."""
+    claims = chain(*_STREAMS.values(), *(() if streams_only else _FIGURES))
+    return (claim for claim in claims if claim.checked and _has_budget(claim))
 
 
 def _has_budget(claim: Claim) -> bool:

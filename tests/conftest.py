@@ -122,6 +122,23 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[object]:
+    """Keep the collector from looking again at what outlived a look at everything: the caches of some hundred modules.
+
+    They grow to millions of objects, and one look at all takes seconds. Objects of a running test are left to it.
+    """
+    before = _looks_at_all()
+    result = yield
+    if _looks_at_all() != before:
+        gc.freeze()
+    return result
+
+
+def _looks_at_all() -> int:
+    return int(gc.get_stats()[-1]["collections"])
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that name folders of further cases."""
     group = parser.getgroup("wholecall")

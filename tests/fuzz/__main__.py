@@ -1,6 +1,6 @@
 """Look for inputs that break a law, guided by coverage: `python -m tests.fuzz [TARGET ...] --seconds N`.
 
-Each target runs in its own process, one after the other, for so many seconds. Findings are kept under `--work` with the
+Each target runs in its own process, one after the other, for so many seconds; those of one package share its start. Findings are kept under `--work` with the
 command that reproduces them, and so are the inputs that reached new branches: the next run continues from them, or from
 as many of them as it has time for. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
 """
@@ -8,9 +8,10 @@ as many of them as it has time for. Needs the extra `fuzz`; `--input FILE` shows
 from __future__ import annotations
 
 import argparse
+import functools
+import json
 import random
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.fuzz.model import LONGEST, Target
+from tests.fuzz.model import LONGEST
 from tests.fuzz.targets import TARGETS
 from tests.fuzz.words import DICTIONARY
 
@@ -32,6 +33,10 @@ _BEGIN = 20  # inputs for each second, drawn from the seeds and the corpus: a sh
 _SLOWEST = 60  # seconds for one input, also on a busy machine
 _MEMORY = 1024  # MiB for one process
 _HEAD = "{:<12} {:>12} {:>9} {:>9} {:>8}\n"
+
+
+class DidNotRun(Exception):
+    """A target that ended without a finding, and not because its time was over."""
 
 
 class Outcome(NamedTuple):
@@ -51,7 +56,6 @@ def run(name: str, seconds: int, work: Path) -> Outcome:
     corpus.mkdir(parents=True, exist_ok=True)
     found.mkdir(exist_ok=True)
     known = set(found.iterdir())
-    before = _cpu()
     with tempfile.TemporaryDirectory() as folder:
         fresh, begin = Path(folder, "fresh"), Path(folder, "begin")
         fresh.mkdir()
@@ -66,25 +70,56 @@ def run(name: str, seconds: int, work: Path) -> Outcome:
             f"-rss_limit_mb={_MEMORY}",
         ]
         shown = [f"-max_len={LONGEST}", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"]
-        done = _driven(target, *limits, *shown, f"-dict={DICTIONARY}", str(fresh), str(begin))
+        options = [*limits, *shown, f"-dict={DICTIONARY}", str(fresh), str(begin)]
+        code, cpu, log = _driver(target.package).run(name, Path(folder, "log"), options)
         for path in fresh.iterdir():  # named by libFuzzer for their content
             shutil.move(path, corpus / path.name)
-    log = (done.stdout + done.stderr).decode("utf-8", "replace")
     findings = sorted(set(found.iterdir()) - known)
-    if done.returncode != 0 and not findings:
-        raise RuntimeError(f"{name} did not run:\n{log[-3000:]}")
+    if code != 0 and not findings:
+        raise DidNotRun(f"{name} did not run:\n{log[-3000:]}")
     executions = max((int(number) for number in _EXECUTIONS.findall(log)), default=0)
-    return Outcome(executions, _cpu() - before, findings, len(list(corpus.iterdir())), log)
+    return Outcome(executions, cpu, findings, len(list(corpus.iterdir())), log)
 
 
-def _driven(target: Target, *options: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "tests.fuzz.drive", target.name, target.package, *options]
-    return subprocess.run(command, cwd=_PROJECT, capture_output=True, check=False)  # noqa: S603 - our own
+class _Driver:
+    """A process that has instrumented a package, and runs targets in its children."""
+
+    def __init__(self, package: str) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        self._process = subprocess.Popen(  # noqa: S603 - our own
+            [sys.executable, "-m", "tests.fuzz.drive", package],
+            cwd=_PROJECT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+        )
+
+    def run(self, name: str, log: Path, options: list[str]) -> tuple[int, float, str]:
+        """Run a target, and return its exit code, its CPU time in seconds, and its output."""
+        to, back = self._process.stdin, self._process.stdout
+        assert to is not None
+        assert back is not None
+        try:
+            to.write(json.dumps([name, str(log), *options]).encode() + b"\n")
+            to.flush()
+        except BrokenPipeError:  # it ended; its output says why
+            return 1, 0, self._why()
+        ended = back.readline()
+        if not ended:
+            return 1, 0, self._why()
+        code, cpu = json.loads(ended)
+        return code, cpu, log.read_text("utf-8", "replace")
+
+    def _why(self) -> str:
+        self._process.wait()
+        self._errors.seek(0)
+        return self._errors.read().decode("utf-8", "replace")
 
 
-def _cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+@functools.cache
+def _driver(package: str) -> _Driver:
+    """Return the driver of a package, which ends with this process, when its input does."""
+    return _Driver(package)
 
 
 def _say(text: str) -> None:
@@ -106,7 +141,7 @@ def _shown(name: str, path: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the targets and print a table; the exit code is 1 if anything was found."""
+    """Run the targets and print a table; the exit code is 1 if anything was found, 2 if a target does not run."""
     options = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
     options.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     options.add_argument("--seconds", type=int, default=30, help="for each target (30)")
@@ -124,7 +159,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _shown(names[0], given.input)
     if find_spec("atheris") is None:
         options.error("atheris is not installed: pip install -e '.[test,fuzz]'")
-    return _campaign(names, given.seconds, given.work.resolve())
+    try:
+        return _campaign(names, given.seconds, given.work.resolve())
+    except DidNotRun as failure:
+        options.error(str(failure))
 
 
 def _campaign(names: Sequence[str], seconds: int, work: Path) -> int:

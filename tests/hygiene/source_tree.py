@@ -33,6 +33,12 @@ def modules() -> dict[str, ast.Module]:
     return trees
 
 
+@cache
+def nodes(name: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of a module that `modules` names: to walk through all modules takes a second."""
+    return tuple(ast.walk(modules()[name]))
+
+
 def module_path(name: str) -> Path:
     """Return the file of a module that `modules` names."""
     path = PACKAGE.joinpath(*name.split(".")) if name else PACKAGE
@@ -46,24 +52,24 @@ def is_package(name: str) -> bool:
 
 
 @cache
-def imports(tree: ast.Module) -> tuple[tuple[str, int, bool], ...]:
+def imports(module: str) -> tuple[tuple[str, int, bool], ...]:
     """Return a module's imports from the package: name below `wholecall`, line, whether at run time.
 
     An import under `if TYPE_CHECKING:` is not at run time.
     """
     for_types = {
         inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for node in nodes(module)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
     found = []
-    for node in ast.walk(tree):
+    for node in nodes(module):
         for name in _imported_names(node):
             root, _, below = name.partition(".")
             if root == "wholecall":
-                module = below if below in modules() else below.rpartition(".")[0]
-                found.append((module, getattr(node, "lineno", 0), node not in for_types))
+                imported = below if below in modules() else below.rpartition(".")[0]
+                found.append((imported, getattr(node, "lineno", 0), node not in for_types))
     return tuple(found)
 
 

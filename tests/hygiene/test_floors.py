@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.hygiene.source_tree import imports, is_package, modules
+from tests.hygiene.source_tree import imports, is_package, module_path, modules, nodes
 
 # Lowest first. Rooms of one floor know nothing of each other.
 FLOORS = (
@@ -92,8 +92,8 @@ def edges() -> list[tuple[str, str, int]]:
     """Return who imports whom, and in which line."""
     return [
         (name, imported, line)
-        for name, tree in modules().items()
-        for imported, line, _ in imports(tree)
+        for name in modules()
+        for imported, line, _ in imports(name)
         if imported != name
     ]
 
@@ -201,8 +201,8 @@ def test_the_tree_is_called_by_its_import_name() -> None:
     """No module of the package imports relatively, or by the folder's name."""
     relative = [
         f"{name}:{node.lineno}"
-        for name, tree in modules().items()
-        for node in ast.walk(tree)
+        for name in modules()
+        for node in nodes(name)
         if isinstance(node, ast.ImportFrom)
         and (node.level > 0 or (node.module or "").split(".")[0] == "parser")
     ]
@@ -214,9 +214,9 @@ def test_core_does_no_io() -> None:
     """Nothing up to the floor of the stream imports a module that reads files, clocks, sockets or logs."""
     found = [
         f"{name}:{node.lineno} imports {', '.join(sorted(met))}"
-        for name, tree in modules().items()
+        for name in modules()
         if FLOOR[room_of(name)] <= FLOOR["stream"]
-        for node in ast.walk(tree)
+        for node in nodes(name)
         if (met := WORLD & set(_outside_imports(node)))
     ]
 
@@ -227,17 +227,17 @@ def test_little_is_imported_late() -> None:
     """Up to the floor of the stream modules are imported at the top, but for the few that the table names."""
     found = {
         (name, imported)
-        for name, tree in modules().items()
+        for name in modules()
         if FLOOR[room_of(name)] <= FLOOR["stream"]
-        for function in ast.walk(tree)
+        for function in nodes(name)
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         for node in ast.walk(function)
         for imported in ([node.module or ""] if isinstance(node, ast.ImportFrom) else _outside_imports(node))
     }
     by_name = {
         (name, "importlib")
-        for name, tree in modules().items()
-        if FLOOR[room_of(name)] <= FLOOR["stream"] and "import_module" in ast.dump(tree)
+        for name in modules()
+        if FLOOR[room_of(name)] <= FLOOR["stream"] and "import_module" in module_path(name).read_text("utf-8")
     }
 
     assert found | by_name == LATE

@@ -11,7 +11,7 @@ from io import StringIO
 
 import pytest
 
-from tests.hygiene.source_tree import PACKAGE, PROJECT, module_path, modules
+from tests.hygiene.source_tree import PACKAGE, PROJECT, module_path, modules, nodes
 
 MAX_FUNCTION_LINES = 50
 MAX_TYPICAL_LINES = 25  # nine functions of ten
@@ -32,8 +32,8 @@ def functions() -> tuple[tuple[str, Function], ...]:
     """Return every function of the package with its place."""
     return tuple(
         (f"{name}:{node.lineno} {node.name}", node)
-        for name, tree in modules().items()
-        for node in ast.walk(tree)
+        for name in modules()
+        for node in nodes(name)
         if isinstance(node, Function)
     )
 
@@ -118,8 +118,8 @@ def test_nesting_is_measured(source: str, depth: int) -> None:
 def test_no_exception_is_caught_unnamed() -> None:
     """No handler is bare, and none that catches everything throws it away."""
     broad = []
-    for name, tree in modules().items():
-        for node in ast.walk(tree):
+    for name in modules():
+        for node in nodes(name):
             if not isinstance(node, ast.ExceptHandler):
                 continue
             caught = (
@@ -149,8 +149,8 @@ def prose() -> str:
     """Return the docstrings and the comments of the package."""
     found = [
         ast.get_docstring(node) or ""
-        for tree in modules().values()
-        for node in ast.walk(tree)
+        for name in modules()
+        for node in nodes(name)
         if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__))
     ]
     for name in modules():

@@ -139,9 +139,24 @@ def test_every_session_is_run() -> None:
     }
     script = (PROJECT / ".ci" / "run").read_text("utf-8")
     lines = re.findall(r"^[^#\n]*\bsessions ([\w. -]+)", script, re.MULTILINE)
-    run = {name.partition("-")[0] for line in lines if "--install-only" not in line for name in line.split()}
+    named = [line.partition(" -- ")[0] for line in lines if "--install-only" not in line]
+    run = {name.partition("-")[0] for line in named for name in line.split()}
 
     assert sessions == run
+
+
+def test_both_commands_of_the_readme_are_run() -> None:
+    """.ci/run names each command that the session `readme` knows, or none, which is all."""
+    tree = ast.parse((PROJECT / "noxfile.py").read_text("utf-8"))
+    (known,) = (
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "README"
+    )
+    script = (PROJECT / ".ci" / "run").read_text("utf-8")
+    run = re.findall(r"^ *sessions readme(?: -- (\w+))?$", script, re.MULTILINE)
+
+    assert run in ([""], [*ast.literal_eval(known)], [*ast.literal_eval(known)][::-1])
 
 
 def test_the_versions_that_are_promised_are_run() -> None:

@@ -215,11 +215,11 @@ CHANGES: dict[str, Change] = {
 }
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("change", CHANGES)
-def test_odd_labels(change: str) -> None:
+@share.in_parts(9, rest_in=6)
+@together("change", CHANGES)
+def test_odd_labels(change: str, part: share.Part) -> None:
     """Law 129: of labels that lack, contradict each other or change, and of further events between the pieces."""
-    for seed in range(60):
+    for seed in part.of(range(60), f"odd labels, {change}"):
         rng = random.Random(seed)
         kinds = CHANGES[change](copy.deepcopy(in_turn(2 + seed % 3, seed)), rng)
         assert [] == read_in_any_way(kinds), seed

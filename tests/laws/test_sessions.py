@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,14 +19,38 @@ HEALTHY = {
 }
 
 
-def invented(lines: list[str], dialect: str, **options: Any) -> list[str]:
+# No multiple of the six fates of a message: each fate is tried by the quick tests, at other messages of each recording.
+in_parts = share.in_parts(5, rest_in=1)
+
+
+class Outcome(NamedTuple):
+    """What left a repairer of a damaged session: the executed calls, and shown calls that were not kept."""
+
+    name: str
+    damage: str
+    executed: sessions.Executed
+    unkept: list[str]
+
+
+@functools.cache
+def outcomes(dialect: str, *, live: bool, part: share.Part) -> list[Outcome]:
+    """Repair each recorded session of a dialect in each way that it can be damaged, once for all laws about it."""
+    return [
+        Outcome(name, what, sessions.executed(left), sessions.unkept(left))
+        for name, lines in sessions.recordings(dialect).items()
+        for what, damaged in part.of([("as it came", lines), *sessions.damages(lines)], f"damages of {name}")
+        for left in [sessions.passed(damaged, dialect, live_arguments=live).messages]
+    ]
+
+
+def invented(lines: list[str], dialect: str) -> list[str]:
     """Return the damages after which a client executes what the whole session does not hold."""
     known = sessions.told(lines, dialect)
     cases = [("as it came", lines), *sessions.damages(lines)]
     return [
         f"{what}: {more}"
         for what, damaged in cases
-        if (more := sessions.executed(sessions.passed(damaged, dialect, **options).messages).every - known)
+        if (more := sessions.executed(sessions.passed(damaged, dialect).messages).every - known)
     ]
 
 
@@ -39,15 +64,18 @@ def lanes(messages: list[Any]) -> dict[Any, list[Any]]:
     return found
 
 
+@in_parts
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("dialect", sessions.WIRES)
-def test_no_damage_makes_a_call(dialect: str, live: bool) -> None:
+def test_no_damage_makes_a_call(dialect: str, live: bool, part: share.Part) -> None:
     """Law 139: with any message of a session lost, cut or repeated, every call that leaves is one of the session's."""
-    recorded = sessions.recordings(dialect)
-    found = {name: invented(lines, dialect, live_arguments=live) for name, lines in recorded.items()}
+    known = {name: sessions.told(lines, dialect) for name, lines in sessions.recordings(dialect).items()}
+    found = outcomes(dialect, live=live, part=part)
+    more = {(one.name, one.damage): one.executed.every - known[one.name] for one in found}
 
-    assert len(found) >= 3
-    assert {} == {name: faults for name, faults in found.items() if faults}
+    assert len(known) >= 3
+    assert known.keys() == {one.name for one in found}
+    assert {} == {place: calls for place, calls in more.items() if calls}
 
 
 @pytest.mark.slow
@@ -87,28 +115,26 @@ def test_a_healthy_session_passes(dialect: str, binary: bool) -> None:
             assert (False, 0) == (report.mended, report.n_withheld * (name != "text-turns"))
 
 
+@in_parts
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("dialect", ["responses", "openai-realtime"])
-def test_all_clients_execute_the_same(dialect: str, live: bool) -> None:
+def test_all_clients_execute_the_same(dialect: str, live: bool, part: share.Part) -> None:
     """Law 139: on the item, on the text and on the finished response, in any damaged session."""
-    wrong = []
-    for name, lines in sessions.recordings(dialect).items():
-        for what, damaged in [("as it came", lines), *sessions.damages(lines)]:
-            found = sessions.executed(sessions.passed(damaged, dialect, live_arguments=live).messages)
-            if found.items != found.texts or found.responses - found.items:
-                wrong.append(f"{name}: {what}: {found}")
+    wrong = [
+        f"{name}: {damage}: {found}"
+        for name, damage, found, _ in outcomes(dialect, live=live, part=part)
+        if found.items != found.texts or found.responses - found.items
+    ]
 
     assert [] == wrong
 
 
+@in_parts
 @pytest.mark.parametrize("dialect", ["responses", "openai-realtime"])
-def test_what_is_shown_of_a_call_holds(dialect: str) -> None:
+def test_what_is_shown_of_a_call_holds(dialect: str, part: share.Part) -> None:
     """Law 55: in any damaged session the shown pieces are the text of the call, or an error follows them."""
-    wrong = []
-    for name, lines in sessions.recordings(dialect).items():
-        for what, damaged in [("as it came", lines), *sessions.damages(lines)]:
-            left = sessions.passed(damaged, dialect, live_arguments=True).messages
-            wrong += [f"{name}: {what}: {item}" for item in sessions.unkept(left)]
+    found = outcomes(dialect, live=True, part=part)
+    wrong = [f"{one.name}: {one.damage}: {item}" for one in found for item in one.unkept]
 
     assert [] == wrong
 

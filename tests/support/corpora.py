@@ -26,8 +26,19 @@ GOLDEN = ".events.jsonl"
 
 def streams() -> list[Path]:
     """Return the files that hold bytes of servers, in the order of their paths."""
-    files = (path for path in RECORDINGS.rglob("*") if path.is_file())
-    return sorted(path for path in files if not path.name.endswith((SIDECAR, GOLDEN)))
+    return [*_streams(RECORDINGS)]
+
+
+@cache
+def _streams(folder: Path) -> tuple[Path, ...]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return tuple(sorted(path for path in files if not path.name.endswith((SIDECAR, GOLDEN))))
+
+
+def forget() -> None:
+    """Look at the files again: some were written."""
+    for remembered in (_streams, cases, _by_name):
+        remembered.cache_clear()
 
 
 def sidecar_of(stream: Path) -> Path:

@@ -72,7 +72,7 @@ def make_recordings(name: str) -> list[str]:
             "expect": {member: wanted, "text": "Let me look."},
         }
         (folder / (case + corpora.SIDECAR)).write_bytes(corpora.sidecar_text(said))
-    corpora.cases.cache_clear()
+    corpora.forget()
     return [f"{name}/{case}" for case in TURNS]
 
 

@@ -36,26 +36,31 @@ def is_later(n: int, name: str, number: int) -> bool:
 
 
 class Part(NamedTuple):
-    """Every n-th item of an enumeration, or a third of all others.
+    """Every n-th item of an enumeration, or a share of all others.
 
     Attributes:
         one_in: the n.
         is_rest: whether these are the others.
+        rest_in: of the others every so-manieth is tried.
     """
 
     one_in: int
     is_rest: bool
+    rest_in: int = 3
 
     def of(self, items: Iterable[Item], name: str) -> list[Item]:
         """Return the items of this part; where it begins depends on the name and on the source."""
         first = begin(self.one_in, name)
         chosen = [item for n, item in enumerate(items) if (n % self.one_in != first) == self.is_rest]
-        return [*every(3, chosen, f"{name}, the rest")] if self.is_rest else chosen
+        return [*every(self.rest_in, chosen, f"{name}, the rest")] if self.is_rest else chosen
 
 
-def in_parts(one_in: int) -> Any:
-    """Return a mark: the quick tests try a `part` of a test's enumeration, every n-th item, and the slow tests some of the rest."""
-    rest = pytest.param(Part(one_in, is_rest=True), id="the rest", marks=pytest.mark.slow)
+def in_parts(one_in: int, rest_in: int = 3) -> Any:
+    """Return a mark: the quick tests try a `part` of a test's enumeration, every n-th item, and the slow tests a share of the rest.
+
+    With a `rest_in` of 1 the slow tests leave nothing out.
+    """
+    rest = pytest.param(Part(one_in, is_rest=True, rest_in=rest_in), id="the rest", marks=pytest.mark.slow)
     return pytest.mark.parametrize("part", [pytest.param(Part(one_in, is_rest=False), id="a part"), rest])
 
 
