@@ -65,7 +65,12 @@ def test_a_call_is_found_by_its_name_where_it_has_no_id() -> None:
     """Without an id the name decides; an object without content is that of a call without text."""
     assert [(0, None)] == doubts([NAMELESS], {"functionCall": {"name": "f", "foo": {"a": 1}}})
     assert [] == doubts([NAMELESS], {"calls": [{"name": "f", "args": {"a": 1}}, {"name": "f"}]})
-    assert [(1, None)] == doubts([NAMELESS] * 2, {"calls": [{"name": "f", "foo": {"a": 1}}, {"name": "f"}]})
+    assert [] == doubts(
+        [NAMELESS, CallWhole(0, 0, None, None, "f", "{}", 4)],
+        {"calls": [{"name": "f", "args": {}}, {"name": "f", "args": {"a": 1}}]},
+    )
+    two = [NAMELESS, CallSeen(0, 1, None, None, "f")]
+    assert [(1, None)] == doubts(two, {"calls": [{"name": "f", "foo": {"a": 1}}, {"name": "f"}]})
 
 
 WHOLE = CallWhole(0, 0, None, "c", "f", '{"a":1}', 4)

@@ -65,6 +65,7 @@ def test_one_end_for_each_call(number: int) -> None:
 @given(plans(), st.integers(1, 30))
 @example(Plan(("go",), ({"a": [["}"]]},), (('{"a": [["}"]]}',),)), 2)
 @example(Plan(("go",), ({"a": '}"]'},), (('{"a":"}\\"]"}',),)), 5)
+@example(Plan(("go", "go"), ({}, {"a": 1}), (("{}",), ('{"a": 1}',))), 1)
 def test_dialects_agree(plan: Plan, size: int) -> None:
     """Law 27: one turn, rendered in every dialect, gives equal calls."""
     calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]

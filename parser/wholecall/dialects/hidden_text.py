@@ -71,11 +71,16 @@ def has_bare(told: list[deltas.Delta]) -> bool:
 
 
 def _bare_calls(told: list[deltas.Delta]) -> list[tuple[int, Any]]:
-    """Return the calls for which a frame led to no text, with the positions of their deltas."""
+    """Return the calls for which a frame led to no text, with the positions of their first deltas."""
     calls = [(n, call) for n, delta in enumerate(told) if type(delta) in _HEADS for call in _calls(delta)]
     texts = [*(call for _, call in calls if not _is_bare(call)), *(d for d in told if isinstance(d, _PIECES))]
-    filled = {(each.choice, each.index) for each in texts if each.index is not None}
-    return [(n, call) for n, call in calls if _is_bare(call) and (call.choice, call.index) not in filled]
+    known = {(each.choice, each.index) for each in texts if each.index is not None}
+    bare: list[tuple[int, Any]] = []
+    for n, call in calls:
+        if _is_bare(call) and (call.choice, call.index) not in known:
+            known |= {(call.choice, call.index)} if call.index is not None else set()
+            bare.append((n, call))
+    return bare
 
 
 def is_empty(text: str) -> bool:

@@ -276,7 +276,7 @@ class GeminiTranslator(pieces.PieceTranslator):
             slot = self._whole_calls.new_slot()
             return self._streamed.begin(number, slot, call, extra, replaced=self._replaced, hides=self._hides)
         whole = self._whole(_call_of(number, call.id, name, text, extra))
-        if self._hides and not text:
+        if self._hides and name is not None and not text:
             return [deltas.TextUnread(number, labels.id_label(call.id), name), *whole]
         return whole
 
