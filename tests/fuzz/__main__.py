@@ -1,8 +1,9 @@
 """Look for inputs that break a law, guided by coverage: `python -m tests.fuzz [TARGET ...] --seconds N`.
 
-Each target runs in its own process, one after the other, for so many seconds; those of one package share its start. Findings are kept under `--work` with the
-command that reproduces them, and so are the inputs that reached new branches: the next run continues from them, or from
-as many of them as it has time for. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
+Each target runs in its own process, one after the other, for so many seconds; those of one package share its start.
+Findings are kept under `--work` with the command that reproduces them, and so are the inputs that reached new branches:
+the next run continues from them, or from as many of them as it has time for. Needs the extra `fuzz`; `--input FILE`
+shows a finding without it.
 """
 
 from __future__ import annotations

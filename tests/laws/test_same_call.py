@@ -255,6 +255,21 @@ def test_a_call_that_lost_text_comes_again_once(name: str, beside: bool) -> None
     assert calls <= _said(("go", A), ("to", '{"b":1}'))
 
 
+@together("name", WIRES)
+@together("beside", [False, True])
+def test_a_call_that_was_cut_comes_again_once(name: str, beside: bool) -> None:
+    """Law 110: a cut or unreadable text shows no other value: of two whole calls behind it, under its id, one runs."""
+    _, tell, (opening, closing) = WIRES[name]
+    other = tell(3, "call_b", "to", ('{"b":1}',), ends=True) if beside else []
+    again = [event for at in (1, 2) for event in tell(at, "call_a", "go", (A,), ends=True)]
+    for text in (A[:-1], '{"x" 1}', "nonsense"):
+        cut = tell(0, "call_a", "go", (text,), ends=True)
+
+        assert _calls(_fed(name, [*opening, *cut, *other, *again, *closing])) <= _said(
+            ("go", A), ("to", '{"b":1}')
+        )
+
+
 @pytest.mark.parametrize("name", ["responses", "realtime"])
 @pytest.mark.parametrize("beside", [False, True])
 def test_an_item_whose_text_came_first_is_one_call(name: str, beside: bool) -> None:

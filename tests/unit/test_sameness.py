@@ -96,14 +96,19 @@ def test_one_id_of_several_calls() -> None:
 
     assert [False] * 4 == [
         sameness.is_shared(calls)
-        for calls in ([], [head, head], [head, Said("c", "f", A)], [Said("c", " f", A), Said("c", "f", A)])
+        for calls in (
+            [],
+            [head, head],
+            [head, Said("c", "f", A)],
+            [Said("c", " f", A), Said("c", "f", A), Said("c", "f", "{")],
+        )
     ]
     assert [True] * 3 == [
         sameness.is_shared(calls)
         for calls in (
             [head, Said("c", "g", "")],
             [Said("c", "f", A), Said("c", "f", B)],
-            [head, Said("c", "f", A), Said("c", "f", "{")],
+            [head, Said("c", "f", A), Said("c", "f", "[1]")],
         )
     ]
 

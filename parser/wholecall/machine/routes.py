@@ -341,7 +341,8 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
         choice.shut(call)  # whether it lacks text, or is a duplicate, is decided at the end of the message
         call.note("closed")
         return
-    if call.original is not None and call.original.round == call.round:
+    is_again = call.original is not None and call.original.round == call.round
+    if is_again and (truncated or duplicates.is_constant(choice, call)):
         _release_duplicates(choice, choice.having(call.id, call.step))
     advance(choice, call, "close", truncated)
 

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from msgspec import UNSET
 
 from wholecall.calls.arguments.equal import same_value
+from wholecall.calls.arguments.strict import is_json
 from wholecall.calls.output.call_events import CustomToolCall, ServerToolCall
 from wholecall.calls.output.events import EXECUTABLE, Event
 from wholecall.calls.parse import parse_arguments
@@ -122,6 +123,11 @@ class Said:
             call.reading = text, parse_arguments(text).arguments
         return call.reading[1]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text has a value, perhaps one that is no object: a cut or unreadable one has none."""
+        return self.value is not None or is_json(self.text or "")
+
     def is_same(self, other: Said) -> bool:
         """Return whether both are the same call, if one id of one answer identifies them."""
         return self.name == other.name and self.is_equal(other)
@@ -139,9 +145,14 @@ def text_of(call: Call) -> str:
 
 
 def is_shared(calls: Sequence[Said]) -> bool:
-    """Return whether different calls have the id of these calls, so that it identifies nothing; heads have only names."""
-    filled = [call for call in calls if not call.is_head]
-    return len({call.name for call in calls}) > 1 or any(not filled[0].is_equal(one) for one in filled)
+    """Return whether different calls have the id of these calls, so that it identifies nothing.
+
+    Heads have only names, and so have cut or unreadable texts: any of them may be the same call.
+    """
+    if len({call.name for call in calls}) > 1:
+        return True
+    filled = [call for call in calls if not call.is_head and call.is_whole]
+    return any(not filled[0].is_equal(one) for one in filled)
 
 
 class _Telling(NamedTuple):
