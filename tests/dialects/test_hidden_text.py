@@ -142,17 +142,20 @@ def test_a_piece_with_text_is_not_lost() -> None:
 
 
 @together(
-    ("frame", "is_lost"),
+    ("frame", "names"),
     [
-        ({"kind": "inner", "list": {"of": [{"foo": [{"function": {"name": "f", "args": ""}}]}]}}, True),
-        ({"kind": "inner", "list": {"of": [{"foo": [{"function": {"name": ""}}]}]}}, False),
-        ({"kind": "inner", "list": {"of": [{"foo": [{"id": "c", "type": "function"}]}]}}, False),
-        ({"kind": "inner", "list": {"of": [{"name": "f"}]}}, False),
+        ({"kind": "inner", "list": {"of": [{"foo": [{"function": {"name": "f", "args": ""}}]}]}}, {"f"}),
+        ({"kind": "inner", "list": {"of": [{"foo": {"name": "f"}}, {"foo": {"toolName": "g"}}]}}, {"f", "g"}),
+        ({"kind": "inner", "list": {"of": [{"foo": [{"function": {"name": ""}}]}]}}, set()),
+        ({"kind": "inner", "list": {"of": [{"foo": [{"id": "c", "type": "function"}]}]}}, set()),
+        ({"kind": "inner", "list": {"of": [{"name": "f"}]}}, set()),
     ],
 )
-def test_a_head_without_its_place_is_lost(frame: dict[str, Any], is_lost: bool) -> None:
+def test_a_head_without_its_place_is_unread(frame: dict[str, Any], names: set[str]) -> None:
     """A name in an unread object begins a call, whose text would be taken for another's; a name that is read does not."""
-    assert is_lost == bool(lost_piece([], json.dumps(frame), PIECES))
+    expected = [CallUnread(names=frozenset(names), holds_text=True)] if names else []
+
+    assert expected == lost_piece([], json.dumps(frame), PIECES)
     assert [] == lost_piece([CallSeen(0, 0, None, "c", "f", "server")], json.dumps(frame), PIECES)
 
 
@@ -168,6 +171,9 @@ OF_C = CallUnread(frozenset({"c"}), has_id=True, is_piece=True)
         ({"type": "foo", "callId": "c", "list": {"of": [{"deep": {"args": {"a": 1}}}]}}, [OF_C]),
         ({"type": "foo", "callId": "c", "text": ""}, []),
         ({"type": "foo", "callId": "c", "text": 1}, []),
+        ({"type": "foo", "callId": "c", "text": {"a": 1}}, []),
+        ({"type": "piece", "callId": "c", "text": "x"}, []),
+        ({"foo": "piece", "callId": "c", "text": "x"}, [OF_C]),
         ({"type": "foo", "callId": "c", "delta": "x"}, []),
         ({"type": "foo", "callId": "c"}, []),
     ],

@@ -22,6 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import repeat
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, Union
 
@@ -63,6 +64,7 @@ _DEPTH: Final = 3  # objects around that of a call, as in goose's `{"id","toolCa
 _MOST_LABELS: Final = 64  # members of an object that may hold labels of the calls in it
 _MOST_VALUES: Final = 256  # that are compared with the labels of a call
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+")
+_KINDS: Final = ("type", "event", "event_type")  # members that have the kind of an event
 
 
 def has_bare(told: list[deltas.Delta]) -> bool:
@@ -202,9 +204,9 @@ def lost_piece(
     The head of a call usually has that member, empty, at its place. An event of an unknown kind may be a piece as well.
     """
     if any(type(delta) is deltas.Noted and delta.anomaly == "unknown_events" for delta in told):
-        lost = [fault for line in payloads(text) for fault in _unknown_piece(line, pieces)]
-        if lost:
-            return lost
+        unknown = [fault for line in payloads(text) for fault in _unknown_piece(line, pieces)]
+        if unknown:
+            return unknown
     for word in pieces:
         if word in text:
             break
@@ -215,26 +217,37 @@ def lost_piece(
         return []
     if any(getattr(delta, "text", "") for delta in told):
         return []
-    named = any(call.name for delta in told if type(delta) in _HEADS for call in _calls(delta))
-    return [undecodable(line) for line in payloads(text) if _is_lost(plain(line), ways, with_names=not named)]
+    lacking = [(line, _lacking(plain(line), ways)) for line in payloads(text)]
+    lost: list[deltas.Delta] = [undecodable(line) for line, held in lacking if any(map(holds_text, held))]
+    if lost or any(call.name for delta in told if type(delta) in _HEADS for call in _calls(delta)):
+        return lost
+    names = frozenset(name for _, held in lacking for one in held for name in _names_in(one))
+    return [deltas.CallUnread(names=names, holds_text=True)] if names else []
 
 
 def _unknown_piece(line: str, pieces: Pieces) -> list[deltas.Delta]:
     """Return the fault of an event of an unknown kind with a text where pieces have theirs.
 
-    It is that of the calls that it names, or without an id of every open call.
+    It is that of the calls that it names, or without an id of every open call. A piece of a known kind that the dialect
+    does not take is of a part or a block that is no call.
     """
     event = plain(line)
-    if not isinstance(event, dict):
+    if not isinstance(event, dict) or any(f'"{event.get(member)}"' in pieces for member in _KINDS):
         return []
     ways = (way for paths in pieces.values() for way in _ways(paths))
-    left = [_followed([event], [*way.place, *way.steps]) for way in ways]
-    if not any(each and isinstance(each, (str, dict, list)) for n, found in left if n == 0 for each in found):
+    if not any(map(_holds_piece, repeat(event), ways)):
         return []
     ids = frozenset(
         value for key, value in _members(event) if key[-2:].lower() == "id" and type(value) is str
     )
     return [deltas.CallUnread(ids, has_id=True, is_piece=True)] if ids else [undecodable(line)]
+
+
+def _holds_piece(event: dict[str, Any], way: _Way) -> bool:
+    """Return whether an event has a text at a path, or an object that is arguments."""
+    n_left, found = _followed([event], [*way.place, *way.steps])
+    kinds = (str, dict, list) if ARGUMENTS.issuperset(way.steps[-1]) else str
+    return n_left == 0 and any(each and isinstance(each, kinds) for each in found)
 
 
 class _Way(NamedTuple):
@@ -255,24 +268,20 @@ def _way(place: str, steps: str) -> _Way:
     return _Way(_steps(place) if place else [], split, [f'"{name}":' for name in split[-1]])
 
 
-def _is_lost(event: Any, ways: list[_Way], *, with_names: bool) -> bool:
-    """Return whether an event has none of the members at some paths, and other text in the object that lacks them.
-
-    `with_names` means that a name is such a text: without it, later pieces would be taken for another call's.
-    """
+def _lacking(event: Any, ways: list[_Way]) -> list[dict[str, Any]]:
+    """Return the objects in an event that lack the members at some paths; none if it has one of these."""
     found: list[tuple[int, list[Any]]] = []
     for way in ways:
         n_left, objects = _followed([event], way.place)
         found += [] if n_left else [_followed(objects, way.steps)]
     n_left, objects = min(found, key=itemgetter(0), default=(0, []))
-    held = [one for one in objects if isinstance(one, dict)] if n_left else []
-    return any(map(holds_text, held)) or (with_names and any(map(_holds_name, held)))
+    return [one for one in objects if isinstance(one, dict)] if n_left else []
 
 
-def _holds_name(value: dict[str, Any]) -> bool:
-    """Return whether an object inside of another one has a name."""
+def _names_in(value: dict[str, Any]) -> list[str]:
+    """Return the names in the objects inside of another one: without them, later pieces would be another call's."""
     inner = (member for each in value.values() for member in _members(each))
-    return any(type(each) is str and each and _NAME.fullmatch(key) for key, each in inner)
+    return [each for key, each in inner if type(each) is str and each and _NAME.fullmatch(key)]
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
