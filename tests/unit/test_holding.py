@@ -198,14 +198,13 @@ def test_a_call_beside_another_name_is_separate() -> None:
     assert ["c", "c#3", "c#2"] == signs(*calls[0], CallClosed(0, 0, None), *calls[1], *calls[2])
 
 
-def test_a_call_beside_one_that_was_cut_is_separate() -> None:
-    """Where another text came under an id, an equal call is separate, even if that text was no call."""
-    equal, cut = ((Slot(0, n, None, text), CallClosed(0, n, None)) for n, text in ((0, A), (1, '{"a"')))
+@together(("text", "expected"), [('{"a"', ["c", "truncated"]), ("[1]", ["c", "not_an_object", "c#2"])])
+def test_a_call_beside_one_that_was_dropped(text: str, expected: list[str]) -> None:
+    """Where another value came under an id, an equal call is separate, even if that was no call; a cut text is no value."""
+    equal, other = ((Slot(0, n, None, said), CallClosed(0, n, None)) for n, said in ((0, A), (1, text)))
     starts = [CallSeen(0, n, None, "c", "f", begins=True) for n in range(3)]
 
-    assert ["c", "truncated", "c#2"] == signs(
-        starts[0], *equal, starts[1], *cut, starts[2], Slot(0, 2, None, A)
-    )
+    assert expected == signs(starts[0], *equal, starts[1], *other, starts[2], Slot(0, 2, None, A))
 
 
 def test_the_text_that_counts_is_remembered() -> None:

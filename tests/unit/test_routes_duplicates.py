@@ -117,6 +117,15 @@ def test_a_cut_call_is_no_repetition() -> None:
         assert ["", dropped("truncated")] == signs(bound(*CALL, *cut_call), "c")
 
 
+@pytest.mark.parametrize(("text", "number"), [(A[:-1], 1), ("nonsense", 1), (B, 2)])
+def test_an_unreadable_text_shows_no_other_value(text: str, number: int) -> None:
+    """Of two equal calls behind a cut or unreadable one of their id, each ended for good, one comes out."""
+    first, third = [FIRST, piece(0, text), closed()], [begun(2, "c", "f"), piece(2, A), closed(2)]
+    whole = [event for event in told(*first, *AGAIN, *third, *ENDS) if isinstance(event, ToolCall)]
+
+    assert number == sum(event.raw_arguments == A for event in whole)
+
+
 def test_text_behind_a_repetition() -> None:
     """A call that seems to be another one again is over with its end: text without labels is not its own."""
     silent = [FIRST, closed(), begun(1, "c", "f"), closed(1)]

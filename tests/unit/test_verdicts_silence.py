@@ -8,7 +8,7 @@ from tests.support.bound import assembled, at
 from tests.support.together import together
 from tests.support.words import CALLS, END, A, closed, events_of, whole
 from wholecall.calls.output.call_events import ToolCallDropped
-from wholecall.deltas import CallClosed, CallSeen, Delta, Slot, TurnEnded, WireFault
+from wholecall.deltas import DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Slot, TurnEnded, WireFault
 
 HOLE = WireFault("undecodable_frame", "lost", hole=True)
 SEEN = CallSeen(0, 0, None, "c", "f", begins=True)
@@ -104,6 +104,23 @@ def test_silence_beside_a_call_that_may_be_the_same(
     assert [] == against(
         seen, CallClosed(0, 0, None), begun, Slot(0, 1, None, A), CallClosed(0, 1, None), CALLS, END
     )
+
+
+@together(
+    "head",
+    [
+        [CallSeen(0, 0, None, None, "f"), CallClosed(0, 0, None)],
+        [CallWhole(0, 0, None, None, "f", "{}", DONE)],
+        [CallWhole(0, 0, None, None, "f", "{}", OBJECT)],
+    ],
+    ids=["its own end", "whole", "an object"],
+)
+def test_silence_that_the_wire_shows(head: list[Delta]) -> None:
+    """A block without an id that ended, or came whole, is a call without arguments, whatever calls are beside it."""
+    other = [CallSeen(0, 1, None, "c", "f", begins=True), Slot(0, 1, None, A), CallClosed(0, 1, None)]
+
+    assert [] == against(*other, *head, CALLS, END)
+    assert [] == against(CallSeen(0, 1, None, "c", "f"), CallSeen(0, 0, None, None, "f"), CALLS, END)
 
 
 def test_silence_beside_a_nameless_text() -> None:
