@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar, Union
 
 import msgspec
 
-from wholecall.dialects.decode import NO_TEXT, decode, is_blank, listed, member, plain
+from wholecall.dialects.decode import NO_TEXT, UNREADABLE, decode, is_blank, listed, member, plain
 from wholecall.dialects.hidden_text import reached
 
 
@@ -187,6 +187,53 @@ def _text(raw: msgspec.Raw) -> str:
 
 # Pieces of calls that no view reads.
 
+
+class _KnownPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    jsonPath: Any  # noqa: N815 - as REST spells it, here and below
+    stringValue: Any = None  # noqa: N815
+    numberValue: Any = None  # noqa: N815
+    boolValue: Any = None  # noqa: N815
+    nullValue: Any = None  # noqa: N815
+    willContinue: Any = None  # noqa: N815
+
+
+class _KnownCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    id: Any = None
+    name: Any = None
+    args: msgspec.Raw = NO_TEXT
+    partialArgs: list[_KnownPiece] = []  # noqa: N815
+    willContinue: Any = None  # noqa: N815
+
+
+class _KnownPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    text: Any = None
+    thought: Any = None
+    functionCall: _KnownCall | None = None  # noqa: N815
+    thoughtSignature: Any = None  # noqa: N815
+
+
+class _KnownContent(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    parts: list[_KnownPart] = []
+    role: Any = None
+
+
+class _KnownCandidate(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    content: _KnownContent | None = None
+    index: Any = None
+    finishReason: Any = None  # noqa: N815
+
+
+class _KnownFrame(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A usual frame of which every member is known: nothing is hidden in it."""
+
+    candidates: list[_KnownCandidate]
+    usageMetadata: msgspec.Raw = NO_TEXT  # noqa: N815
+    modelVersion: Any = None  # noqa: N815
+    responseId: Any = None  # noqa: N815
+    createTime: Any = None  # noqa: N815
+
+
+_KNOWN = msgspec.json.Decoder(_KnownFrame)
 _CALLS: Final = frozenset({"functionCall", "function_call", "functionCalls", "function_calls"})
 _PARTIAL: Final = frozenset({"partialArgs", "partial_args"})
 _MARKS: Final = frozenset({"jsonPath", "json_path", "willContinue", "will_continue"})
@@ -206,7 +253,14 @@ def hides_piece(text: str, places: Iterable[str]) -> bool:
 
     `places` are the paths of the calls that are read.
     """
-    frame = plain(text)
+    try:
+        _KNOWN.decode(text)
+    except UNREADABLE:
+        return _hides_piece(plain(text), places)
+    return False
+
+
+def _hides_piece(frame: Any, places: Iterable[str]) -> bool:
     calls = [call for place in places for call in reached(frame, place)]
     pieces = [piece for call in calls for name in _PARTIAL & call.keys() for piece in _several(call[name])]
     n_calls, n_marked = _counted(frame)
