@@ -138,4 +138,5 @@ def test_a_first_part_with_an_unknown_member() -> None:
 
     assert refused("incomplete_input", HIDDEN.detail, "") == one
     assert TextUnread(0, None, "f") == whole[0]
-    assert [] == [delta for delta in said(response(call("f", args={}))) if isinstance(delta, TextUnread)]
+    for known in (call("f", args={}), call("f", thoughtSignature="c2ln", callMetadata={"a": 1})):
+        assert [] == [delta for delta in said(response(known)) if isinstance(delta, TextUnread)]

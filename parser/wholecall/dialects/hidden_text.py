@@ -176,7 +176,7 @@ def _objects(value: Any, names: set[Any]) -> Iterator[_Object]:
 
 def _is_content(key: str, value: Any, labels: set[str]) -> bool:
     """Return whether a member holds more than the labels of its call."""
-    if key in _IN_PARTS or _is_beside(key):
+    if key in _IN_PARTS or is_beside(key):
         return False
     if isinstance(value, str):
         return value.lstrip(' \n"').startswith(("{", "[")) and not is_empty(value)
@@ -335,8 +335,9 @@ def holds_text(value: Any) -> bool:
 
 def _says_nothing(key: str, value: Any) -> bool:
     """Return whether a member is a label, or about a call."""
-    return _is_beside(key) or (LABEL.fullmatch(key) is not None and not isinstance(value, (dict, list)))
+    return is_beside(key) or (LABEL.fullmatch(key) is not None and not isinstance(value, (dict, list)))
 
 
-def _is_beside(key: str) -> bool:
+def is_beside(key: str) -> bool:
+    """Return whether a member is one that servers add about a call."""
     return any(map(_BESIDE.fullmatch, _WORDS.findall(key)))

@@ -357,9 +357,8 @@ class _Blocks:
     def _labelled(self, index: deltas.Index | None, call: _Call, content: _Content) -> list[deltas.Delta]:
         """Report the labels of a call, and whether its index may mean several calls."""
         told = call.labelled(content)
-        if (
-            told and call.id is not None and call.id in self._ids_elsewhere(index)
-        ):  # of a start without its index
+        if told and call.id is not None and call.id in self._ids_elsewhere(index):
+            # That was a start without its index.
             told.insert(0, deltas.TextUnread(0, call.id, call.name or ""))
         if self._crowded or len(self._open[index]) > 1:
             told += self._doubted(index)

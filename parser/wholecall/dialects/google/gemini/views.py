@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar, Union
 import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, UNREADABLE, decode, is_blank, listed, member, plain
-from wholecall.dialects.hidden_text import reached
+from wholecall.dialects.hidden_text import is_beside, reached
 
 
 def either(camel: Any, snake: Any) -> Any:
@@ -266,11 +266,12 @@ def _hides_piece(frame: Any, places: Iterable[str]) -> bool:
     n_calls, n_marked = _counted(frame)
     if n_calls > len(calls) or n_marked > sum(map(_is_marked, [*calls, *pieces])):
         return True
-    return any(call.keys() - _OF_CALL for call in calls) or any(map(_is_odd, pieces))
+    unknown = (key for call in calls for key in call.keys() - _OF_CALL)
+    return not all(map(is_beside, unknown)) or any(map(_is_odd, pieces))
 
 
 def _is_odd(piece: Any) -> bool:
-    return not isinstance(piece, dict) or bool(piece.keys() - _OF_PIECE)
+    return not isinstance(piece, dict) or not _OF_PIECE.issuperset(piece)
 
 
 def _is_marked(value: Any) -> bool:
