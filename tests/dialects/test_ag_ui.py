@@ -16,6 +16,7 @@ from wholecall.deltas import (
     CallAnswered,
     CallClosed,
     CallSeen,
+    CallUnread,
     CallWhole,
     Delta,
     Reread,
@@ -293,6 +294,36 @@ def test_a_snapshot_behind_an_oddity_waits() -> None:
 
     assert (3, ["c"]) == (len(read.pieces), [whole.id for whole in read.listed])
     assert (0, ["c"]) == (len(late.pieces), [whole.id for whole in late.listed])
+
+
+@pytest.mark.parametrize("text", ["", '{"a":1}'])
+def test_the_calls_of_a_snapshot_that_waits_are_not_unread(text: str) -> None:
+    """A snapshot that is reported at the end of the run holds no call that the dialect does not know."""
+    translator = AgUiTranslator()
+    run = [STARTED, start(None), args(None, "{}"), end(None), snapshot(told("c", text))]
+    deltas = [one for payload in run for one in translator.told(Frame("message", json.dumps(payload)))]
+
+    assert [] == [one for one in deltas if isinstance(one, CallUnread)]
+
+
+def test_a_call_without_an_id_that_ended_has_no_arguments() -> None:
+    """A call without an id whose end came before another call of its name is not the head of that call."""
+    parser = ToolCallParser("ag-ui")
+    run = [
+        STARTED,
+        start(None),
+        end(None),
+        start(None),
+        args("c", '{"a":1}'),
+        end(None),
+        event("RUN_FINISHED"),
+    ]
+    events = [one for payload in run for one in parser.feed_event(payload)] + parser.close()
+
+    assert ["{}", '{"a":1}'] == sorted(
+        (json.dumps(one.arguments, separators=(",", ":")) for one in events if isinstance(one, ToolCall)),
+        key=len,
+    )
 
 
 def test_the_book_of_a_run_is_bounded() -> None:

@@ -107,7 +107,7 @@ def test_text_that_is_missing_can_be_noted_again() -> None:
 @pytest.mark.parametrize(
     ("facts", "left"),
     [
-        (("reasoned", "end_shown", "closed", "read_again"), {"closed"}),
+        (("reasoned", "end_shown", "closed", "read_again"), {"closed", "read_again"}),
         (("restored", "cut", "started_over"), {"cut"}),
     ],
 )

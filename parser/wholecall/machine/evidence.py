@@ -204,6 +204,11 @@ class CallEvidence(Evidence):
         return "end_shown" in self._in_force
 
     @property
+    def read_again(self) -> bool:
+        """Whether its text is that on which all readings of its record agree."""
+        return "read_again" in self._in_force
+
+    @property
     def came_whole(self) -> bool:
         """Whether the call came whole, or its end is final: without text it has no arguments."""
         return "came_whole" in self._in_force

@@ -165,7 +165,7 @@ def _may_be_again(choice: Choice, call: Call) -> bool:
 
     {"Function":{"Name":"get_tide"}}, then {"Id":"c1","Function":{"Name":"","Arguments":"{\"port\":…}"}}
     """
-    if call.id is not None or call.closed or call.holds_object:
+    if call.id is not None or call.closed or call.read_again or call.holds_object:
         return False
     others = [other for other in choice.calls if other.id is not None and not other.blank]
     return any(other.name in (None, call.name) for other in others)

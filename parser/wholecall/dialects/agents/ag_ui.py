@@ -254,6 +254,11 @@ class _MarkedRecord:
             self.close()
         return False
 
+    @property
+    def waits(self) -> bool:
+        """Whether it holds the calls of a snapshot."""
+        return bool(self._listed)
+
     def close(self) -> list[deltas.CallWhole]:
         """Discard the pieces, and take no more; return the calls of a snapshot that waited."""
         listed, self._listed = self._listed, []
@@ -449,6 +454,11 @@ class _Calls:
         results = [*_told_before(earlier), *(delta for id_ in answered for delta in self.answered(id_))]
         return results if self._marked.lists(restated) else [*deltas.in_telling_order(restated), *results]
 
+    @property
+    def wait(self) -> bool:
+        """Whether the calls of a snapshot wait for the end of the run."""
+        return self._marked.waits
+
     def _whole(self, id_: str, call: _ToolCall) -> deltas.CallWhole:
         slot, function = self._slot(id_), call.function
         self._begun.add(id_)
@@ -517,6 +527,10 @@ class AgUiTranslator(translator.TurnTranslator):
             _read_snake_case(event)
         known = self.EVENTS.get(self._kind(event, frame))
         return super()._take(event, frame) if known is None else known(self, event)
+
+    def takes_silently(self, frame: Frame) -> bool:
+        """Return whether the frame is a snapshot whose calls wait for the end of the run."""
+        return self._calls.wait and '"MESSAGES_SNAPSHOT"' in frame.data
 
     def _run_started(self, event: _Event) -> list[deltas.Delta]:
         opened = self._begin(labels.id_label(event.run_id))
