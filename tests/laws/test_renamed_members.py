@@ -6,12 +6,19 @@ sample of the streams, in the slow one more of them.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
+import pytest
+
 from tests.support import corpora, share
+from tests.support.encode import Call, Pieces, Turn, every, whole
+from tests.support.renderers import RENDERERS
 from wholecall import ToolCall, ToolCallParser
 
 # Members that hold the text of a call, or a piece of it.
@@ -30,7 +37,7 @@ class Place(NamedTuple):
     path: tuple[str | int, ...]
 
 
-def called(data: bytes, dialect: str) -> Counter[tuple[str, str]]:
+def called(data: bytes, dialect: str = "auto") -> Counter[tuple[str, str]]:
     """Return the names and the arguments of a stream's calls."""
     parser = ToolCallParser(dialect)
     events = parser.feed(data) + parser.close()
@@ -40,7 +47,7 @@ def called(data: bytes, dialect: str) -> Counter[tuple[str, str]]:
 
 def split(line: bytes) -> tuple[bytes, Any]:
     """Return what comes before the value of a line, and the value; None if there is no object."""
-    start = line[:6] if line.startswith(b"data: ") else b""
+    start = line[: line.find(b"{")] if line.startswith((b"data:", b"b:", b"c:", b"9:")) else b""
     try:
         value = json.loads(line[len(start) :])
     except ValueError:
@@ -54,23 +61,17 @@ def texts(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
     for key, inner in members:
-        if (
-            key in TEXTS
-            and inner not in ("", {}, [], None)
-            and not (key == "delta" and isinstance(inner, dict))
-        ):
+        if key in TEXTS and inner not in ("", {}, []) and not (key == "delta" and isinstance(inner, dict)):
             yield (*path, key)
         yield from texts(inner, (*path, key))
 
 
 def renamed(value: Any, path: tuple[str | int, ...], name: str) -> Any:
     """Return a copy of a value in which a member has another name."""
-    copy = json.loads(json.dumps(value))
-    of = copy
-    for step in path[:-1]:
-        of = of[step]
+    changed = copy.deepcopy(value)
+    of = reduce(getitem, path[:-1], changed)
     of[name] = of.pop(path[-1])
-    return copy
+    return changed
 
 
 def mutants(lines: list[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -117,6 +118,66 @@ def test_arguments_under_another_name_are_not_missed(part: share.Part) -> None:
     tried = part.of(streams, "renamed members")
 
     assert [] == [what for what, dialect, changed, calls in tried if called(changed, dialect) - calls]
+
+
+# Two calls whose texts are JSON whichever of their pieces are missing.
+WITHOUT_GAPS = Turn(
+    (
+        Call("call_a", "delete", '{"path":"/etc/cache/etc/cache/x"}'),
+        Call("call_b", "put", '{"n":1111111111111111111111}'),
+    )
+)
+IN_LISTS = frozenset(
+    {"chat-completions", "dashscope", "langchain", "langchain-events", "sap-orchestration"}
+)  # wires on which a frame may have pieces of several calls
+
+
+def pieces_in(value: Any, cut: Pieces) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths of members that hold a piece of a call's text."""
+    pieces = {piece for call in WITHOUT_GAPS.calls for piece in cut(call.arguments)}
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in members:
+        if isinstance(inner, str) and inner in pieces and isinstance(key, str):
+            yield (key,)
+        elif isinstance(inner, (dict, list)):
+            yield from ((key, *path) for path in pieces_in(inner, cut))
+
+
+def halved(value: Any, path: tuple[str | int, ...]) -> Iterator[Any]:
+    """Yield a frame in which a piece is two entries of its list, one of them under another name, in both orders."""
+    at = max((n for n, step in enumerate(path) if step == 0), default=None)
+    if at is None or isinstance(path[-1], int):
+        return
+    text = reduce(getitem, path, value)
+    first, second = copy.deepcopy(value), renamed(value, path, "foo")
+    reduce(getitem, path[:-1], first)[path[-1]] = text[: len(text) // 2]
+    reduce(getitem, path[:-1], second)["foo"] = text[len(text) // 2 :]
+    entries = [reduce(getitem, path[: at + 1], one) for one in (first, second)]
+    for order in (entries, entries[::-1]):
+        frame = copy.deepcopy(value)
+        reduce(getitem, path[:at], frame)[:] = order
+        yield frame
+
+
+@share.in_parts(3, rest_in=1)
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_no_piece_under_another_name_is_missed(part: share.Part, name: str) -> None:
+    """Law 142: nor does a call come without a piece whose absence its text does not show, alone in its frame or not."""
+    lost = []
+    for cut in (every(4), whole):
+        data = RENDERERS[name](WITHOUT_GAPS, cut)
+        lines, sent = data.split(b"\n"), called(data)
+        for number, (start, value) in enumerate(map(split, lines)):
+            paths = [] if value is None else list(pieces_in(value, cut))
+            around = {path[:n] for path in paths for n, step in enumerate(path, 1) if isinstance(step, str)}
+            changed = [renamed(value, path, "foo") for path in sorted(around, key=str)]
+            changed += [each for path in paths if name in IN_LISTS for each in halved(value, path)]
+            for frame in part.of(changed, f"{name} {number}"):
+                line = start + json.dumps(frame).encode()
+                if called(b"\n".join([*lines[:number], line, *lines[number + 1 :]])) - sent:
+                    lost.append((number, frame))
+
+    assert [] == lost
 
 
 # Members that servers add about a call.

@@ -22,8 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import repeat
-from operator import itemgetter
+from itertools import chain, repeat
 from typing import Any, Final, NamedTuple, Union
 
 from wholecall import deltas
@@ -39,6 +38,7 @@ _HEADS: Final[frozenset[type]] = frozenset(
     {deltas.CallSeen, deltas.CallWhole, deltas.Labelled, deltas.Restated}
 )
 _PIECES: Final = (deltas.Slot, deltas.Fragment, deltas.CallRefused)
+_IN_LISTS: Final[frozenset[type]] = frozenset({deltas.Slot, deltas.Fragment, deltas.Labelled})
 _EXECUTED: Final = frozenset({"function", "custom"})  # kinds of calls that the client executes
 ARGUMENTS: Final = frozenset({"arguments", "args", "input", "parameters"})
 LABEL: Final = re.compile(
@@ -213,16 +213,22 @@ def lost_piece(
     else:
         return []
     ways = _ways(pieces[word])
-    if is_head and any(way.place and any(member in text for member in way.members) for way in ways):
-        return []
-    if any(getattr(delta, "text", "") for delta in told):
-        return []
+    if not any(map(_is_silent, told)):
+        if is_head and any(way.place and any(member in text for member in way.members) for way in ways):
+            return []
+        if any(getattr(delta, "text", "") for delta in told):
+            return []
     lacking = [(line, _lacking(plain(line), ways)) for line in payloads(text)]
     lost: list[deltas.Delta] = [undecodable(line) for line, held in lacking if any(map(holds_text, held))]
     if lost or any(call.name for delta in told if type(delta) in _HEADS for call in _calls(delta)):
         return lost
     names = frozenset(name for _, held in lacking for one in held for name in _names_in(one))
     return [deltas.CallUnread(names=names, holds_text=True)] if names else []
+
+
+def _is_silent(delta: Any) -> bool:
+    """Return whether a piece has neither text nor name; another one in its frame may have both."""
+    return type(delta) in _IN_LISTS and not (delta.text or getattr(delta, "name", None))
 
 
 def _unknown_piece(line: str, pieces: Pieces) -> list[deltas.Delta]:
@@ -269,13 +275,23 @@ def _way(place: str, steps: str) -> _Way:
 
 
 def _lacking(event: Any, ways: list[_Way]) -> list[dict[str, Any]]:
-    """Return the objects in an event that lack the members at some paths; none if it has one of these."""
-    found: list[tuple[int, list[Any]]] = []
+    """Return the objects in an event that lack the members at some paths; of pieces in a list, each that has none."""
+    found: dict[int, list[tuple[int, list[Any]]]] = {}
     for way in ways:
         n_left, objects = _followed([event], way.place)
-        found += [] if n_left else [_followed(objects, way.steps)]
-    n_left, objects = min(found, key=itemgetter(0), default=(0, []))
-    return [one for one in objects if isinstance(one, dict)] if n_left else []
+        for piece in [] if n_left else _each(objects):
+            found.setdefault(id(piece), []).append(_followed([piece], way.steps))
+    lacking = chain.from_iterable(
+        _furthest(of, n_most=1 if key == id(event) else None) for key, of in found.items()
+    )
+    return [one for one in lacking if isinstance(one, dict)]
+
+
+def _furthest(followed: list[tuple[int, list[Any]]], *, n_most: int | None) -> list[Any]:
+    """Return the last objects of the ways that lead furthest, if none of them leads to its end."""
+    least = min(n_left for n_left, _ in followed)
+    furthest = [objects for n_left, objects in followed if n_left == least][:n_most]
+    return [one for objects in furthest for one in objects] if least else []
 
 
 def _names_in(value: dict[str, Any]) -> list[str]:
@@ -299,8 +315,14 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
 def reached(value: Any, path: str) -> list[dict[str, Any]]:
     """Return the objects at a path, and in the lists that it leads through: `candidates.content.parts`."""
     n_left, objects = _followed([value], _steps(path))
-    every = [one for each in objects for one in (each if isinstance(each, list) else (each,))]
-    return [] if n_left else [one for one in every if isinstance(one, dict)]
+    return [] if n_left else [one for one in _each(objects) if isinstance(one, dict)]
+
+
+def _each(values: list[Any]) -> list[Any]:
+    """Return values, and in place of lists what is in them."""
+    while any(isinstance(each, list) for each in values):
+        values = [one for each in values for one in (each if isinstance(each, list) else (each,))]
+    return values
 
 
 @cache
@@ -311,7 +333,7 @@ def _steps(path: str) -> list[list[str]]:
 def _followed(objects: list[Any], way: list[list[str]]) -> tuple[int, list[Any]]:
     """Follow a way through objects, and through lists: return the steps that are left, and the last objects."""
     for n, names in enumerate(way):
-        objects = [one for each in objects for one in (each if isinstance(each, list) else (each,))]
+        objects = _each(objects)
         further = [one[name] for one in objects if isinstance(one, dict) for name in names if name in one]
         if not further:
             return len(way) - n, objects
@@ -335,7 +357,8 @@ def holds_text(value: Any) -> bool:
 
 def _says_nothing(key: str, value: Any) -> bool:
     """Return whether a member is a label, or about a call."""
-    return is_beside(key) or (LABEL.fullmatch(key) is not None and not isinstance(value, (dict, list)))
+    is_label = LABEL.fullmatch(key) is not None or _NAME.fullmatch(key) is not None
+    return is_beside(key) or (is_label and not isinstance(value, (dict, list)))
 
 
 def is_beside(key: str) -> bool:

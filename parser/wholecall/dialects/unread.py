@@ -147,7 +147,7 @@ def _is_likely(text: str) -> bool:
         start, end = found.span()
         if _HOLDS.match(text, end) or _is_type(text, start):
             return True
-    return '"name"' in text and _ID.search(text) is not None
+    return 'name"' in text and _ID.search(text) is not None
 
 
 def _is_type(text: str, start: int) -> bool:
@@ -186,6 +186,7 @@ def _calls_in(value: Any, *, named: bool) -> Iterator[deltas.CallUnread]:
             if len(ids) < _MOST:
                 ids |= frozenset(each for key, each in value.items() if _is_id(key) and _is_label(each))
             places += (_Place(each, ids, _is_word(key)) for key, each in value.items() if key not in _ECHOES)
+            places += (_Place(each, ids, True) for each in _with_ids(value.get("tools")))
 
 
 def _is_word(value: object) -> bool:
@@ -194,8 +195,19 @@ def _is_word(value: object) -> bool:
 
 def _is_head(value: dict[str, Any]) -> bool:
     """Return whether an object consists of the id of a call, a name, and perhaps arguments."""
-    ids = [key for key in value if _is_id(key) and _is_word(key[:-2].rstrip("_-"))]
-    return bool(ids) and "name" in value and all(map(_HEAD.fullmatch, value))
+    return _has_id(value) and "name" in value and all(map(_HEAD.fullmatch, value))
+
+
+def _with_ids(tools: object) -> Iterator[dict[str, Any]]:
+    """Yield the calls of a list of tools, as Agno has them: a request's tools have no ids of calls."""
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict) and _has_id(tool):
+            yield tool
+
+
+def _has_id(value: dict[str, Any]) -> bool:
+    """Return whether an object has the id of a call, by the name of that member."""
+    return any(_is_id(key) and _is_word(key[:-2].rstrip("_-")) for key in value)
 
 
 def _is_label(value: object) -> bool:

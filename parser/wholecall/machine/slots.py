@@ -226,12 +226,20 @@ def _by_order(choice: Choice, delta: deltas.Slot | deltas.CallWhole) -> list[Cal
 
 
 def _sole(choice: Choice, index: deltas.Index | None) -> Call | None:
-    """Return the only open call, for a delta with labels that no call has.
+    """Return the only open call, for a delta with labels that no open call has.
 
-    An index that no call has shows that indices are wrong: then a call that was open next to others is not sure.
+    An index that no call has shows that indices are wrong: then a call that was open next to others is not sure. That of
+    a call that ended is not meant for one with text under its own index, as all texts of a block have the same.
     """
     sole = None if choice.lost_text else choice.slots.sole_open
-    return None if sole is None or (sole.beside and index is not None) else sole
+    if sole is None or (sole.beside and index is not None):
+        return None
+    return None if index in choice.slots.at and _has_own_text(sole) else sole
+
+
+def _has_own_text(call: Call) -> bool:
+    """Return whether text of a call came under its own labels."""
+    return bool(call.parts) and "bound_by_order" not in call.flags
 
 
 def _is_next(choice: Choice, call: Call, index: deltas.Index | None) -> bool:

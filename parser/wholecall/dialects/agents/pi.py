@@ -29,6 +29,7 @@ from typing import Any, ClassVar, Final
 
 from wholecall.deltas import OBJECT, CallWhole, Delta, Finish, Index, Slot
 from wholecall.dialects import at, compiled, decode, report, say
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.labels import id_label, name_label
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
@@ -110,6 +111,7 @@ class PiTranslator(compiled.TableTranslator):
             say.when(at.state("_n_turns"), (0,), say.each("messages", say.when(*_OF_MODEL, *_WHOLE))),
         ),
     }
+    PIECES: ClassVar[Pieces] = {'"toolcall_delta"': "assistantMessageEvent.delta"}
     QUIET = frozenset(
         {
             *("session", "response", "agent_start", "turn_start", "turn_end", "queue_update"),

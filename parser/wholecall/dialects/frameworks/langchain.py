@@ -31,6 +31,7 @@ from msgspec.structs import replace
 
 from wholecall import deltas
 from wholecall.dialects import decode, labels, reasons, report, translator
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.chat.chunks import ToolCallView, argument_text
 from wholecall.framing.frame import Frame
 
@@ -144,10 +145,17 @@ _WHOLE = frozenset({"ai", "AIMessage"})
 _OURS = _WHOLE | {"AIMessageChunk"}
 
 
+def chunks_in(*places: str) -> Pieces:
+    """Return the pieces of calls in messages at some places: in lists of chunks, or where such a list would be."""
+    listed, anywhere = ("|".join(f"{of}tool_call_chunks{step}args" for of in places) for step in ":.")
+    return {'"tool_call_chunk"': f"{listed}|{anywhere}", '"tool_call_chunks":': listed}
+
+
 class LangChainTranslator(translator.ViewTranslator):
     """Frames of one stream to deltas; it remembers which parts of each message came in chunks."""
 
     decoder: ClassVar[msgspec.json.Decoder[Any]] = _DECODER
+    PIECES: ClassVar[Pieces] = chunks_in("", "kwargs.")
     LISTS: ClassVar[frozenset[str]] = frozenset({"messages", "messages/partial", "messages/complete"})
     QUIET: ClassVar[frozenset[str]] = frozenset(
         {

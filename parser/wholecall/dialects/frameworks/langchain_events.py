@@ -14,13 +14,14 @@ Source: LangChain reference, `Runnable.astream_events`.
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 import msgspec
 
 from wholecall.deltas import Delta
 from wholecall.dialects import decode, labels, report
-from wholecall.dialects.frameworks.langchain import LangChainTranslator, Message
+from wholecall.dialects.frameworks.langchain import LangChainTranslator, Message, chunks_in
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.framing.frame import Frame
 
 
@@ -44,6 +45,7 @@ class LangChainEventsTranslator(LangChainTranslator):
     """Events of one stream to deltas."""
 
     decoder = _DECODER
+    PIECES: ClassVar[Pieces] = chunks_in("data.chunk.", "data.chunk.kwargs.")
     LISTS = frozenset()
     QUIET = frozenset({"metadata"})
 

@@ -13,11 +13,11 @@
     {"type": "error", …, "payload": {"error"}}    {"type": "abort" | "tripwire", …, "payload": {"reason", "retry"}}
     {"text", "steps": [{"toolCalls": [CHUNK], "toolResults": [CHUNK]}], "finishReason", "totalUsage", "tripwire", …}
 
-A run is one turn of several steps. A call is whole in its `tool-call`, with or without pieces before it, and its `args`
-are Mastra's own reading of the pieces, absent where that failed: the client's call without any is dropped. Nothing
-tells the client's tools from the server's but the result: a call with one, or with an error, was executed by the
-server; one that waits for an approval, or is suspended, will be; any other is the client's, which is known when the run
-ends. In the whole run that `/generate` returns, a call without a result that a step follows has failed, and one of a
+A run is one turn of several steps. A step that begins behind calls of which none has a result is their step again, as
+after a lost connection. A call is whole in its `tool-call`, with or without pieces before it, and its `args` are
+Mastra's own reading of the pieces, absent where that failed: the client's call without any is dropped. Nothing tells
+the client's tools from the server's but the result: a call with one, or with an error, was executed by the server; one
+that waits for an approval, or is suspended, will be; any other is the client's, which is known when the run ends. In the whole run that `/generate` returns, a call without a result that a step follows has failed, and one of a
 suspended run waits for an approval. A tripwire blocks the answer, or takes back the step and has it run again. Chunks
 of other agents and of workflows come inside of chunks; their calls are theirs.
 
@@ -61,7 +61,7 @@ class MastraTranslator(compiled.TableTranslator):
 
     ROWS: ClassVar[say.Rows] = {
         "start": (say.begin("runId"),),
-        "step-start": (say.opened("runId"), say.own("_steps")),
+        "step-start": (say.opened("runId"), say.own("_step")),
         "text-delta": (say.opened("runId"), say.text("payload.text")),
         "reasoning-delta": (say.opened("runId"), say.thought("payload.text", at.id("payload.id"))),
         "reasoning-signature": (
@@ -132,21 +132,27 @@ class MastraTranslator(compiled.TableTranslator):
     _filled: set[str | None]
     _unread: set[str | None]
     _waiting: dict[str | None, None]
+    _is_answered: bool
 
     def _clear(self) -> None:
         self._kinds = {}  # whether the provider executes a call, by its id
         self._filled = set()  # ids of calls with pieces of text
         self._unread = set()  # ids of calls that are whole, without arguments
         self._waiting = {}  # ids of whole calls without a result
+        self._is_answered = False  # a result of a call of the step came
 
-    def _steps(self) -> list[deltas.Delta]:
+    def _step(self) -> list[deltas.Delta]:
+        return self._next_step() if self._is_answered else []
+
+    def _next_step(self) -> list[deltas.Delta]:
         """Report another step, in which ids may come again."""
         known, self._kinds = self._kinds, {}
+        self._is_answered = False
         return [deltas.StepBegan(0)] if known else []
 
     def _follows(self) -> list[deltas.Delta]:
         """Report another step of a whole run: a call before it that has no result has failed."""
-        return [*self._by_server(), *self._steps()]
+        return [*self._by_server(), *self._next_step()]
 
     def _by_server(self) -> list[deltas.Delta]:
         return [delta for id_ in list(self._waiting) for delta in self._answered(id_)]
@@ -193,6 +199,7 @@ class MastraTranslator(compiled.TableTranslator):
 
     def _answered(self, id_: str | None) -> list[deltas.Delta]:
         """Report the result of a call, or its error: the server executed it."""
+        self._is_answered = True
         self._unread.discard(id_)
         self._waiting.pop(id_, None)
         if id_ not in self._kinds:

@@ -13,8 +13,9 @@
 The agent executes its calls itself, so a call with a result is a server's, and so is one that has none when the next
 response of the model or the end of the run comes. Calls that the run defers are the client's (`calls`), or wait for an
 approval (`approvals`); but a handler of the agent may still answer them, so they are the client's only once the run
-ends. A call is whole in its `function_tool_call`, with or without pieces before it: `part_end` also ends what the model
-could not write to its end. Parts are numbered anew in each response, which begins another step; older versions have no
+ends. A part that begins again under its index and its call's id is the same part, as after a lost connection. A call is
+whole in its `function_tool_call`, with or without pieces before it: `part_end` also ends what the model could not write
+to its end. Parts are numbered anew in each response, which begins another step; older versions have no
 `part_end`, and a `result` in place of the `part` of a result. Servers end the stream with the result of the run, with
 `[DONE]`, or after the last part or the result of an output tool; after anything else an end is a cut.
 
@@ -165,7 +166,7 @@ class PydanticAITranslator(compiled.TableTranslator):
     # Parts
 
     def _part(self, index: Union[int, str, None], kind: str | None, id_: str | None) -> list[deltas.Delta]:
-        """Report another response of the model, if this part is the first of one; the same call there came again."""
+        """Report another response of the model, if this part is the first of one."""
         told: list[deltas.Delta] = []
         self._complete = False
         known = self._parts.get(index)
@@ -174,6 +175,8 @@ class PydanticAITranslator(compiled.TableTranslator):
                 self._calls[deferred] = "open"  # a handler of the agent answered it
             told = [*self._settled(), deltas.StepBegan(0)]
             self._parts, self._calls, self._answers = {}, {}, False
+        elif known is not None:
+            self._calls.pop(id_, None)  # the same part again
         self._parts[index] = self._n_parts, id_ if kind in ("tool-call", _BUILTIN) else None
         self._n_parts += 1
         return told

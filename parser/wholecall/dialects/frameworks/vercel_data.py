@@ -10,8 +10,9 @@
     3:"error"
 
 The code is the event's name; values that are not objects are text. A call's id is its slot. `9` may come without deltas
-before it. The end of the message repeats the content of a step's end. Version 3 also sent OpenAI's own calls whole
-(`7`, `1`). Tool results, data, annotations, sources and files are skipped. A whole message is
+before it. A step that begins behind calls of which none has a result, under the same id or none, is their step again,
+as after a lost connection. The end of the message repeats the content of a step's end. Version 3 also sent OpenAI's own
+calls whole (`7`, `1`). Tool results, data, annotations, sources and files are skipped. A whole message is
 `{id, role, content, toolInvocations}`, or has these inside its parts.
 
 Covers: the data stream protocol of the Vercel AI SDK, versions 3 and 4 (`9:{…}` lines), and its stored messages.
@@ -21,7 +22,7 @@ Source: AI SDK documentation of version 4, "Stream Protocols", and the SDK's `fo
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Union
 
 from wholecall.deltas import Delta, TurnOpened
 from wholecall.dialects import at, compiled, decode, report, say
@@ -68,7 +69,7 @@ class VercelDataTranslator(compiled.TableTranslator):
     """Lines of one stream to deltas."""
 
     ROWS: ClassVar[say.Rows] = {
-        "f": (say.own("_calls.next_step"), say.opened("messageId")),
+        "f": (say.opened("messageId"), say.own("_step", at.id("messageId"))),
         "j": (say.own(report.thought, None, signature=at.value("signature")),),
         "i": (say.own(report.thought, None, data=at.value("data")),),
         "b": (say.own("_begun", _ID, _NAME, _STATE),),
@@ -84,9 +85,11 @@ class VercelDataTranslator(compiled.TableTranslator):
     KINDS = ()  # the code of the line alone
 
     _calls: Calls
+    _step_id: Union[str, None]
 
     def _clear(self) -> None:
         self._calls = Calls()
+        self._step_id = None
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one line."""
@@ -102,6 +105,12 @@ class VercelDataTranslator(compiled.TableTranslator):
     def _finish(self, reason: object) -> list[Delta]:
         return self._calls.ended(report.finish(reason, drops_at="error"))
 
+    def _step(self, id_: str | None) -> list[Delta]:
+        """Begin a step, or the same step again."""
+        last, self._step_id = self._step_id, id_
+        is_other = None not in (last, id_) and last != id_
+        return self._calls.next_step() if is_other else self._calls.begin_step()
+
     # Calls.
 
     def _begun(self, id_: str | None, name: str | None, state: object) -> list[Delta]:
@@ -113,8 +122,7 @@ class VercelDataTranslator(compiled.TableTranslator):
         return self._calls.whole(_announced(id_, name, state), text, listed=listed) + self._calls.closed(id_)
 
     def _result(self, id_: str | None) -> list[Delta]:
-        self._calls.guard(id_)
-        return report.answered(id_)
+        return self._calls.answered(id_)
 
     def _invocation(self, id_: str | None, name: str | None, text: str, state: object) -> list[Delta]:
         if state != "partial-call":

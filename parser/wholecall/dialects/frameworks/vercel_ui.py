@@ -13,8 +13,9 @@
 The call's id is its slot. `tool-input-available` ends a call, with or without deltas before it. A request for approval
 follows the input that it is about, so the end of a call waits for the next event of another kind. The output of a tool
 that a server runs is skipped. `reset-step` removes all parts since the last `start-step`, calls included: the step is
-run again (quirk 141). `finish` ends the message, and older versions give it no reason. A whole message is
-`{id, role, parts}`.
+run again (quirk 141). A `start-step` behind calls of which none has a result begins their step again, as after a lost
+connection: its ids mean the same calls. `finish` ends the message, and older versions give it no reason. A whole
+message is `{id, role, parts}`.
 
 Covers: the UI message stream of the Vercel AI SDK, versions 5 to 7, and its stored messages; calls that the server
     ran or that wait for an approval are marked.
@@ -128,13 +129,14 @@ class Calls:
 
     The id of a call is its key in one step of a message. A message may run through several steps, as servers call the
     model again with the results of their tools, and an id may come again in a later step (quirk 64). Repeated from its
-    beginning, a message has the same slots (quirk 91).
+    beginning, a message has the same slots (quirk 91), and so has a step that begins again before it has a result.
 
     Calls are bound by their ids as blocks are by their numbers: text with an unknown id belongs to the open call, and
     an input under another id to the open call of that name with the same input.
     """
 
     _step: int
+    _is_answered: bool
     _open: dict[str, str]
     _filled: set[str]
     _whole: set[str]
@@ -149,6 +151,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._step = 0
+        self._is_answered = False  # a result of a call of the step came
         self._open = {}  # ids to slots
         self._filled = set()  # slots that hold text
         self._whole = set()  # ids of calls that were sent whole in this step
@@ -171,12 +174,17 @@ class Calls:
         """Whether any call came."""
         return self._has_whole or bool(self._open)
 
+    def begin_step(self) -> list[deltas.Delta]:
+        """Begin another step, if the last one has results: else that one begins again."""
+        return self.next_step() if self._is_answered else []
+
     def next_step(self) -> list[deltas.Delta]:
         """Free the ids; open calls keep their slots."""
         new = self.no_repeats()
         if self._times or self._open:
             new.append(deltas.StepBegan(0, self._step + 1))
         self._step += 1
+        self._is_answered = False
         for kept in (self._whole, self._times, self._guarded):
             kept.clear()
         return new
@@ -195,6 +203,12 @@ class Calls:
     def guard(self, id_: str | None) -> None:
         """Treat no other call of this id as one of the client's, as it is unknown which call is meant."""
         self._guarded.add(id_ or "")
+
+    def answered(self, id_: str | None) -> list[deltas.Delta]:
+        """Report the result of a call."""
+        self.guard(id_)
+        self._is_answered = True
+        return report.answered(id_)
 
     def begun(self, call: Announced) -> list[deltas.Delta]:
         """Report that a call begins."""
@@ -412,8 +426,7 @@ class VercelUITranslator(pieces.PieceTranslator):
         kind, id_ = self._kind(chunk, frame), labels.id_label(chunk.tool_call_id)
         told: list[deltas.Delta] = []
         if kind in _RESULTS and id_ is not None:
-            self._calls.guard(id_)
-            told = report.answered(id_)
+            told = self._calls.answered(id_)
         if kind not in _WAITING:
             told += self.close()
         return told + super()._take(chunk, frame)
@@ -483,7 +496,7 @@ class VercelUITranslator(pieces.PieceTranslator):
         "tool-input-error": _input_error,
         "tool-approval-request": lambda self, chunk: self._calls.asked(labels.id_label(chunk.tool_call_id)),
         "start": _start,
-        "start-step": lambda self, _chunk: self._calls.next_step(),
+        "start-step": lambda self, _chunk: self._calls.begin_step(),
         "reset-step": _step_again,
         "finish": _finish,
         "abort": _abort,

@@ -22,12 +22,13 @@ Source: Model Studio API reference, "DashScope", and the records of its Python S
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 import msgspec
 
 from wholecall.deltas import INVALID_INDEX, Delta, ReasoningFragment, TextFragment
-from wholecall.dialects import decode, labels, reasons, report, translator
+from wholecall.dialects import at, decode, labels, reasons, report, translator
+from wholecall.dialects.hidden_text import Pieces
 from wholecall.dialects.openai.chat.chunks import ChoiceView, DeltaView, labelled, listed, speech
 from wholecall.framing.frame import Frame
 
@@ -49,6 +50,14 @@ class DashScopeTranslator(translator.TurnTranslator):
     """Frames of one stream to deltas; it remembers the text, as long as the stream may restate it."""
 
     decoder = msgspec.json.Decoder(_Frame)
+    PIECES: ClassVar[Pieces] = dict.fromkeys(
+        ('"tool_calls":', '"function":'),
+        "|".join(
+            f"output.choices{of}{way}"
+            for of in (".message.tool_calls:", ":message.tool_calls.")
+            for way in at.CHAT_PIECES
+        ),
+    )
 
     _restates: bool | None
     _texts: dict[tuple[int, bool], str]

@@ -23,6 +23,7 @@ from typing import ClassVar, Union
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects.hidden_text import Pieces
 
 _CALL = at.id("Id"), at.name("Function.Name"), at.json_text("Function.Arguments")
 
@@ -51,6 +52,9 @@ def _answer(of: str) -> say.Row:
     )
 
 
+_SAID = tuple(f"{of}Choices.{what}" for of in ("", "Response.") for what in ("Delta", "Message"))
+
+
 class HunyuanTranslator(compiled.TableTranslator):
     """Chunks of one answer to deltas."""
 
@@ -58,6 +62,10 @@ class HunyuanTranslator(compiled.TableTranslator):
         "Choices": _answer(""),
         "ErrorMsg": _answer(""),
         "Response": _answer("Response."),
+    }
+    PIECES: ClassVar[Pieces] = {
+        '"Function":': "|".join(f"{of}.ToolCalls.Function.Arguments" for of in _SAID),
+        '"ToolCalls":': "|".join(f"{of}.ToolCalls:Function.Arguments" for of in _SAID),
     }
     EVENTLESS = True
 

@@ -27,6 +27,7 @@ from typing import Any, ClassVar, Union
 
 from wholecall import deltas
 from wholecall.dialects import at, compiled, report, say
+from wholecall.dialects.hidden_text import Pieces
 
 _THOUGHT = say.thought(
     "thinking|anthropic.thinking.thinking", signature="signature|anthropic.thinking.signature"
@@ -63,6 +64,9 @@ class SnowflakeCortexTranslator(compiled.TableTranslator):
             say.own("_counted", at.value("usage"), at.value("choices[].message")),
         ),
     }
+    PIECES: ClassVar[Pieces] = dict.fromkeys(
+        ('"content_list":', '"input":'), "choices.delta.content_list.input|choices.delta.input"
+    )
     EVENTLESS = True
     DONE_ENDS = True
 
