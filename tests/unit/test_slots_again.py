@@ -155,6 +155,34 @@ def test_a_call_of_a_message_that_begins_again(name: str, deltas: list[Delta], e
     assert (name, expected) == (name, duplicate(*deltas))
 
 
+HELD: list[Delta] = [C, piece(0, A), closed(0, final=False)]
+BEFORE: list[Delta] = [begun(0, "e", "h"), piece(0, B), closed(0, final=False)]
+OWN = [Got("d", "g", B, "bound_by_order repeated")]
+
+
+@together(
+    ("name", "before", "text", "expected"),
+    [
+        ("the text of the ended block", HELD, piece(0, A), OWN),
+        ("the same value", HELD, piece(0, '{"a": 1}'), OWN),
+        ("the text of an earlier block there", [*HELD, *BEFORE], piece(0, B), OWN),
+        ("another text", HELD, piece(0, '{"c":3}'), None),
+        ("the label of no block", [], piece(0, A), None),
+        ("the label of an open block", HELD, piece(1, A), None),
+    ],
+)
+def test_text_of_an_ended_block_that_comes_again(
+    name: str, before: list[Delta], text: Delta, expected: list[Got] | None
+) -> None:
+    """A connection that is resumed too early sends an ended block's text once more: a block that took it, and begins
+    again, has the text that follows; any other text is its own, and the next block is another call.
+    """
+    came = bound(*before, begun(1, "d", "g"), text, begun(1, "d", "g"), piece(1, B), closed(1, final=False))
+    two = [Got("d", "g", text.text, came[-2].sign), Got("d#2", "g", B, "duplicate_id")]
+
+    assert (name, expected or two) == (name, came[-len(expected or two) :])
+
+
 def test_a_call_that_nobody_could_read_repeats_none() -> None:
     """It has no name that another one could have, also in a message that begins again."""
     nameless = CallSeen(0, 0, None, None, None, begins=True)
