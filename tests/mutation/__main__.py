@@ -56,7 +56,7 @@ _TESTS = {  # how the names of their files begin, where they go by another name
     "ladder": ["arguments"],
     "parse": ["arguments"],
     "turns": ["assembler", "turns", "settling", "blocks"],
-    "gemini_views": ["gemini"],
+    "gemini_views": ["gemini", "cases"],
     "claims": ["claims", "slots", "routes"],
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],
