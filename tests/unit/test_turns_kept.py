@@ -10,7 +10,7 @@ from tests.support.assembled import CALLS, CUT, END, HOLE, A, B, ends, finishes,
 from tests.support.together import together
 from wholecall.calls.output.answers import Output
 from wholecall.calls.output.call_events import CustomToolCall, ToolCallDropped
-from wholecall.calls.output.events import TurnFinished
+from wholecall.calls.output.events import TurnFinished, TurnStarted
 from wholecall.deltas import (
     DONE,
     HIGHEST_INDEX,
@@ -191,6 +191,15 @@ def test_a_session_survives_an_error_of_its_provider(
 
     assert [("c0", "aborted"), *([("c1", "exact")] if is_read else [])] == ends(events)
     assert [(0, 0, "error"), *([(1, 0, "tool_calls")] if is_read else [])] == finishes(events)
+
+
+@pytest.mark.parametrize("said", [[head(0, A)], []])
+def test_a_turn_that_failed_is_finished_where_the_next_one_begins(said: list[Delta]) -> None:
+    """Its last event comes before the next turn, also if nothing came in it."""
+    events = told(TurnOpened("a"), *said, CUT, TurnOpened("b", outlives=True), close=False)
+
+    assert [(0, 0, "error")] == finishes(events)
+    assert [0, 0, 1] == [event.turn for event in events if isinstance(event, (TurnStarted, TurnFinished))]
 
 
 def test_a_stream_is_over_with_a_fault_that_is_its_own() -> None:
