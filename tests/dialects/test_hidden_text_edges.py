@@ -239,10 +239,10 @@ def test_only_an_unknown_kind_is_a_piece_of_unknown_kind() -> None:
 
 
 def test_a_name_is_the_whole_name_of_a_member() -> None:
-    """A member whose name only begins as that of a name does not begin a call."""
-    frame = '{"kind":"inner","list":{"of":[{"foo":{"name_of_port":"f"}}]}}'
+    """A label that only begins with the word for a name does not begin a call."""
+    frames = [{"kind": "inner", "list": {"of": [{"foo": [{key: "f"}]}]}} for key in ("name", "name_id")]
 
-    assert [True] == [isinstance(delta, WireFault) for delta in lost_piece([], frame, PIECES)]
+    assert [1, 0] == [len(lost_piece([], json.dumps(frame), PIECES)) for frame in frames]
 
 
 @pytest.mark.parametrize("text", ["{}", '{"kind":"piece","text":"x"}', '{"kind":"piece"}'])

@@ -42,6 +42,20 @@ def test_what_seemed_to_be_a_repetition_comes_out_with_the_next_name() -> None:
     assert ["", "duplicate_id", "duplicate_id"] == [got.sign for got in bound(*CALL, *AGAIN, *OTHER)]
 
 
+def test_a_silent_repetition_waits_for_the_next_name() -> None:
+    """A closed block without text seems to repeat a call, until another name shows that its id identifies nothing."""
+    silent = [begun(1, "c", "f"), closed(1, final=False)]
+
+    assert [A, "", B] == [got.text for got in bound(*CALL, *silent, *OTHER)]
+    assert [A] == [got.text for got in bound(*CALL, *silent)]
+
+
+@pytest.mark.parametrize(("text", "expected"), [(A, [A]), (B, [B, A])])
+def test_a_repetition_of_an_open_call_waits_for_its_text(text: str, expected: list[str]) -> None:
+    """Whether a block repeats a call that has no text yet is known when its text is there."""
+    assert expected == [got.text for got in bound(FIRST, *AGAIN, piece(0, text), closed())]
+
+
 def test_an_open_call_keeps_its_number() -> None:
     """A call that is still open when another name comes under its id has its number already."""
     assert [(0, 0, "f"), (0, 1, "g")] == sorted(out(*CALL[:2], *OTHER, *ENDS, close=True))

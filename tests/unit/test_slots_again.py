@@ -6,11 +6,25 @@ import pytest
 
 from tests.support.assembled import told
 from tests.support.bound import Got, bound
-from tests.support.slotted import LOST, RESTART, A, B, after, begun, closed, finished, listed, piece, place_of
+from tests.support.slotted import (
+    HOLE,
+    LOST,
+    RESTART,
+    A,
+    B,
+    after,
+    begun,
+    closed,
+    finished,
+    listed,
+    piece,
+    place_of,
+)
 from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import (
     HYDRATION,
+    CallClosed,
     CallRefused,
     CallSeen,
     CallWhole,
@@ -181,6 +195,33 @@ def test_text_of_an_ended_block_that_comes_again(
     two = [Got("d", "g", text.text, came[-2].sign), Got("d#2", "g", B, "duplicate_id")]
 
     assert (name, expected or two) == (name, came[-len(expected or two) :])
+
+
+TAKES: list[Delta] = [
+    *HELD,
+    begun(1, "d", "g"),
+    piece(0, A),
+]  # the text of the ended block goes to the next one
+NEXT: list[Delta] = [begun(1, "d", "g"), piece(1, B)]
+
+
+@together(
+    ("name", "deltas", "expected"),
+    [
+        ("it lost text", [*NEXT, HOLE, closed(1, final=False)], [LOST, LOST]),
+        ("it was cut", [*NEXT, CallClosed(0, 1, None, truncated=True)], [LOST, "dropped: truncated"]),
+        (
+            "the first one has ended",
+            [closed(1, final=False), *NEXT, closed(1, final=False)],
+            ["bound_by_order", "duplicate_id"],
+        ),
+    ],
+)
+def test_what_gives_no_text_to_a_block_that_began_again(
+    name: str, deltas: list[Delta], expected: list[str]
+) -> None:
+    """Only a whole text of the second time is that of a block which took another one's, as long as that has not ended."""
+    assert (name, expected) == (name, [got.sign for got in bound(*TAKES, *deltas)[1:]])
 
 
 def test_a_call_that_nobody_could_read_repeats_none() -> None:
