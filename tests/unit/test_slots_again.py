@@ -197,6 +197,12 @@ def test_text_of_an_ended_block_that_comes_again(
     assert (name, expected or two) == (name, came[-len(expected or two) :])
 
 
+@together(("first", "text"), [([closed(0)], ""), ([piece(0, A), closed(0)], A)])
+def test_a_start_that_comes_again_takes_nothing(first: list[Delta], text: str) -> None:
+    """An open block is whole at its end, also if its start came a second time before its text."""
+    assert Got("c", "f", text) == bound(C, begun(1, "c", "f"), *first, closed(1))[0]
+
+
 TAKES: list[Delta] = [
     *HELD,
     begun(1, "d", "g"),
