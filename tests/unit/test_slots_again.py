@@ -30,6 +30,7 @@ from wholecall.deltas import (
     CallWhole,
     Delta,
     Restated,
+    Slot,
     StepBegan,
     TurnEnded,
     TurnOpened,
@@ -186,7 +187,7 @@ OWN = [Got("d", "g", B, "bound_by_order repeated")]
     ],
 )
 def test_text_of_an_ended_block_that_comes_again(
-    name: str, before: list[Delta], text: Delta, expected: list[Got] | None
+    name: str, before: list[Delta], text: Slot, expected: list[Got] | None
 ) -> None:
     """A connection that is resumed too early sends an ended block's text once more: a block that took it, and begins
     again, has the text that follows; any other text is its own, and the next block is another call.
