@@ -12,12 +12,16 @@ from wholecall.deltas import (
     OBJECT,
     CallRefused,
     CallSeen,
+    CallUnread,
     CallWhole,
     Delta,
     Fragment,
     Labelled,
+    Noted,
+    Slot,
     TextFragment,
     TextUnread,
+    WireFault,
 )
 from wholecall.dialects.hidden_text import has_bare, lost_piece, with_doubts
 
@@ -134,6 +138,16 @@ def test_text_at_the_index_of_a_call_settles_it(filling: Delta) -> None:
     assert is_doubted({"id": "d", "name": "f", **FOO}, OTHER, filling)
 
 
+def test_text_settles_only_the_call_at_its_index() -> None:
+    """Other heads in the frame do not change which of them have text; heads without an index are calls of their own."""
+    frame = {"calls": [{**CALL, **FOO}, {"id": "d", "name": "f", **FOO}]}
+    heads = [CallWhole(0, None, None, id, "f", "", 4) for id in ("c", "d")]
+
+    for told, ids in (([OTHER, SEEN, Slot(0, 0, None, "{")], ["d"]), (heads, ["c", "d"])):
+        found = with_doubts([*told], json.dumps(frame))
+        assert ids == [delta.id for delta in found if isinstance(delta, TextUnread)]
+
+
 def test_a_call_with_text_is_not_in_doubt() -> None:
     """A call that came whole has its text, also without an index."""
     assert not is_doubted({**CALL, **FOO}, CallWhole(0, None, None, "c", "f", '{"a":1}', 4), OTHER)
@@ -188,6 +202,47 @@ def test_text_of_a_piece(frame: dict[str, Any], expected: bool) -> None:
 def test_a_head_has_the_member_for_text(text: str, expected: bool) -> None:
     """The head of a call lost no text if it has one of the members for text, where these have a place of their own."""
     assert expected == bool(lost_piece([SEEN], text, PIECES, is_head=True))
+
+
+UNKNOWN = Noted(0, "unknown_events")
+OF_C = CallUnread(frozenset({"c"}), has_id=True, is_piece=True)
+
+
+@together(
+    ("frame", "expected"),
+    [
+        ({"type": "foo", "call": {"id": "c"}, "text": "x", "tags": ["a"]}, [OF_C]),
+        (
+            {"type": "foo", "callId": "c", "list": {"of": [{"deep": {"args": "x"}}, {"deep": {"args": ""}}]}},
+            [OF_C],
+        ),
+        ({"type": "piece", "callId": "c", "text": "x"}, []),
+        ({"event": "piece", "callId": "c", "text": "x"}, []),
+        ({"event_type": "piece", "callId": "c", "text": "x"}, []),
+    ],
+)
+def test_a_piece_of_an_unknown_kind(frame: dict[str, Any], expected: list[Delta]) -> None:
+    """It is any event with text at a place of pieces whose kind is not known, whatever else is in it."""
+    assert expected == lost_piece([UNKNOWN], json.dumps(frame), PIECES)
+
+
+def test_a_number_is_no_id_of_a_call() -> None:
+    """A piece of an unknown kind with a number may be any call's."""
+    found = lost_piece([UNKNOWN], '{"type":"foo","callId":3,"text":"x"}', PIECES)
+
+    assert [True] == [fault.hole for fault in found if isinstance(fault, WireFault)]
+
+
+def test_only_an_unknown_kind_is_a_piece_of_unknown_kind() -> None:
+    """An event that its dialect knows, and has another oddity, is no piece of a call."""
+    assert [] == lost_piece([Noted(0, "data_after_end")], '{"type":"foo","callId":"c","text":"x"}', PIECES)
+
+
+def test_a_name_is_the_whole_name_of_a_member() -> None:
+    """A label that only begins with the word for a name does not begin a call."""
+    frames = [{"kind": "inner", "list": {"of": [{"foo": [{key: "f"}]}]}} for key in ("name", "name_id")]
+
+    assert [1, 0] == [len(lost_piece([], json.dumps(frame), PIECES)) for frame in frames]
 
 
 @pytest.mark.parametrize("text", ["{}", '{"kind":"piece","text":"x"}', '{"kind":"piece"}'])

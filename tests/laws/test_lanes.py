@@ -18,7 +18,7 @@ from benchmarks.envelopes import GATEWAYS
 from tests.support import corpora, quirky, share
 from tests.support.lanes import WIRES, Wire
 from tests.support.together import together
-from wholecall import Limits, StreamClosed, ToolCall, ToolCallParser, Tools
+from wholecall import Limits, StreamClosed, ToolCall, ToolCallDropped, ToolCallParser, Tools
 
 CUTS: dict[str, Callable[[bytes], list[bytes]]] = {**workloads.CUTS}
 
@@ -64,6 +64,17 @@ def test_every_short_stream(dialect: str, first: str) -> None:
     )
 
     assert [] == differing(streams)
+
+
+@together("odd", ["with arguments", "with another member", "with input beside it"])
+def test_a_call_beside_whose_empty_input_there_is_more(odd: str) -> None:
+    """Law 129: a call of Messages without text, whose start has content in a member that is not read, is a drop."""
+    wire = WIRES["anthropic"]
+    reads = [wire.opening, wire.odd[odd], *(wire.documented[name] for name in ("stop", "tool use"))]
+    events = [event for read in outcome(reads, lane=True)[0] for event in read]
+
+    assert [] == differing([reads])
+    assert ["incomplete_input"] == [event.reason for event in events if isinstance(event, ToolCallDropped)]
 
 
 @pytest.mark.sampled(13)

@@ -28,6 +28,8 @@ MODULES = {
     "sse": "wholecall.framing.sse",
     "forms": "wholecall.framing.forms",
     "decode": "wholecall.dialects.decode",
+    "hidden_text": "wholecall.dialects.hidden_text",
+    "gemini_views": "wholecall.dialects.google.gemini.views",
     "compiled": "wholecall.dialects.compiled",
     "narrow": "wholecall.dialects.narrow",
     "marks": "wholecall.dialects.marks",
@@ -53,7 +55,8 @@ MODULES = {
 _TESTS = {  # how the names of their files begin, where they go by another name
     "ladder": ["arguments"],
     "parse": ["arguments"],
-    "turns": ["assembler"],
+    "turns": ["assembler", "turns", "settling", "blocks"],
+    "gemini_views": ["gemini", "cases"],
     "claims": ["claims", "slots", "routes"],
     "duplicates": ["duplicates", "slots", "routes"],
     "holding": ["holding", "verdicts"],

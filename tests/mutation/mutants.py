@@ -4,8 +4,8 @@ Theory of operation. `mutants` walks the syntax tree of a module and looks up ea
 there yields its replacements. A statement may also be left out. Nothing is changed while walking; a `Mutant` knows its
 place in the tree, and `compiled` puts the change there for one compilation.
 
-Nodes that are not behaviour are left alone: annotations and types, imports, docstrings, `__all__` and `__slots__`,
-decorators, abstract methods, and assertions, which nothing relies on at run time. A local name's assignment is never
+Nodes that are not behaviour are left alone: annotations and types, imports, docstrings, `__all__`, `__slots__` and
+`_private`, decorators, abstract methods, and assertions, which nothing relies on at run time. A local name's assignment is never
 left out, because reading the name would only fail.
 """
 
@@ -184,7 +184,7 @@ def _is_no_behaviour(node: ast.AST, parent: ast.AST, at: int) -> bool:
     if isinstance(node, ast.FunctionDef):
         return any(ast.unparse(one) in {"overload", "abstractmethod"} for one in node.decorator_list)
     if isinstance(node, ast.Assign):  # names for people, and types
-        named = ast.unparse(node.targets[0]) in {"__all__", "__slots__"}
+        named = ast.unparse(node.targets[0]) in {"__all__", "__slots__", "_private"}
         return named or (isinstance(parent, ast.Module) and isinstance(node.value, ast.Subscript))
     if isinstance(parent, ast.Call):  # `frozenset[str](...)` and `cast("str", ...)`
         typed = isinstance(node, ast.Subscript) and node is parent.func

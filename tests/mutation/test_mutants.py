@@ -57,6 +57,7 @@ def test_what_is_no_behaviour_stays() -> None:
 """Text."""
 import a
 __all__ = ["b"]
+_private = True
 T = Union["c", "d"]
 if TYPE_CHECKING:
     X = 1

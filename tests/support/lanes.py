@@ -264,6 +264,14 @@ _ODD_ANTHROPIC: dict[str, bytes] = {
     "third block": _tool(2, "t2"),
     "same id": _tool(1, "t0"),
     "with input": _tool(1, "t3", input={"a": 1}),
+    "with arguments": _tool(0, "t6", arguments='{"a":1}'),
+    "with another member": _tool(0, "t7", another={"a": 1}),
+    "with input beside it": _named(
+        "content_block_start",
+        index=0,
+        content_block={"type": "tool_use", "id": "t8", "name": "f", "input": {}},
+        input={"a": 1},
+    ),
     "no name": _named(
         "content_block_start", index=1, content_block={"type": "tool_use", "id": "t5", "input": {}}
     ),

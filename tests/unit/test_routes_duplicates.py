@@ -17,6 +17,7 @@ CALL: list[Delta] = [FIRST, piece(0, A), closed()]
 AGAIN: list[Delta] = [begun(1, "c", "f"), piece(1, A), closed(1)]
 OTHER: list[Delta] = [begun(2, "c", "g"), piece(2, B), closed(2)]
 RESTART = TurnOpened(None, restart=True)
+C = '{"c":3}'
 
 
 def out(*deltas: Delta, close: bool = False) -> list[tuple[int, int, str | None]]:
@@ -41,9 +42,31 @@ def test_what_seemed_to_be_a_repetition_comes_out_with_the_next_name() -> None:
     assert ["", "duplicate_id", "duplicate_id"] == [got.sign for got in bound(*CALL, *AGAIN, *OTHER)]
 
 
+def test_a_silent_repetition_waits_for_the_next_name() -> None:
+    """A closed block without text seems to repeat a call, until another name shows that its id identifies nothing."""
+    silent = [begun(1, "c", "f"), closed(1, final=False)]
+
+    assert [A, "", B] == [got.text for got in bound(*CALL, *silent, *OTHER)]
+    assert [A] == [got.text for got in bound(*CALL, *silent)]
+
+
+@pytest.mark.parametrize(("text", "expected"), [(A, [A]), (B, [B, A])])
+def test_a_repetition_of_an_open_call_waits_for_its_text(text: str, expected: list[str]) -> None:
+    """Whether a block repeats a call that has no text yet is known when its text is there."""
+    assert expected == [got.text for got in bound(FIRST, *AGAIN, piece(0, text), closed())]
+
+
 def test_an_open_call_keeps_its_number() -> None:
     """A call that is still open when another name comes under its id has its number already."""
     assert [(0, 0, "f"), (0, 1, "g")] == sorted(out(*CALL[:2], *OTHER, *ENDS, close=True))
+
+
+def test_calls_of_one_id_are_numbered_as_they_began() -> None:
+    """Where another text shows that an id identifies nothing, open calls of it that began earlier have earlier numbers."""
+    starts = [FIRST, begun(1, "c", "f"), begun(2, "c", "f")]
+    ended = [piece(0, A), piece(2, B), closed(), closed(2), piece(1, C), closed(1)]
+
+    assert [A, C, B] == [got.text for got in bound(*starts, *ended)]
 
 
 def test_another_name_may_come_first() -> None:
@@ -141,6 +164,13 @@ def test_what_is_told_again_for_certain() -> None:
     other = [begun(1, "c", "g"), piece(1, B), closed(1)]
 
     assert ["f", "g"] == [got.name for got in bound(*CALL, RESTART, FIRST, *other)]
+
+
+def test_a_call_that_is_cut_when_it_comes_again() -> None:
+    """A restarted message that is cut in a call shows nothing of the calls that came again before: they stay one."""
+    cut_call = [FIRST, piece(0, '{"a"'), CallClosed(0, 0, None, truncated=True)]
+
+    assert [Got("c", "f", A)] == bound(*CALL, *AGAIN, RESTART, *cut_call)
 
 
 @pytest.mark.parametrize("first", ["", "{}"])

@@ -123,6 +123,22 @@ def test_calls_are_numbered_in_the_order_in_which_they_began() -> None:
 # Blocks that begin again.
 
 
+@pytest.mark.parametrize(
+    ("start", "ids"),
+    [
+        (("c", "f"), ["c"]),
+        (("c", "h"), ["c", "d"]),
+        ((None, "f"), ["c", "d"]),
+        (("e", "f"), ["c", "d"]),
+    ],
+)
+def test_a_start_that_comes_again_ends_nothing(start: tuple[str | None, str], ids: list[str]) -> None:
+    """Under the id and the name of an earlier call a start begins no next block: a call without text waits on."""
+    both = [FIRST, piece(0, A), closed(), begun(1, "d", "g"), closed(1, final=False)]
+
+    assert ids == out(*both, begun(0, *start))
+
+
 def test_a_block_without_text_that_comes_again_with_it() -> None:
     """A closed block without text, announced once more, is the same call, which gets its text now."""
     assert [Got("c", "f", A, "repeated")] == bound(*SILENT, FIRST, piece(0, A), closed())
@@ -206,6 +222,11 @@ def test_an_end_that_says_cut() -> None:
         assert [dropped("truncated")] == [
             got.sign for got in bound(FIRST, piece(0, A), CallClosed(0, 0, None, final, truncated=True))
         ]
+
+
+def test_an_end_that_says_cut_comes_second() -> None:
+    """A closed block that waits for the next one is dropped, too, if the wire then calls it cut."""
+    assert [dropped("truncated")] == signs(bound(*HELD, CallClosed(0, 0, None, False, truncated=True)), "c")
 
 
 @pytest.mark.parametrize("final", [True, False])

@@ -6,16 +6,31 @@ import pytest
 
 from tests.support.assembled import told
 from tests.support.bound import Got, bound
-from tests.support.slotted import LOST, RESTART, A, B, after, begun, closed, finished, listed, piece, place_of
+from tests.support.slotted import (
+    HOLE,
+    LOST,
+    RESTART,
+    A,
+    B,
+    after,
+    begun,
+    closed,
+    finished,
+    listed,
+    piece,
+    place_of,
+)
 from tests.support.together import together
 from wholecall.calls.output.call_events import ToolCall, ToolCallDropped, ToolCallStarted
 from wholecall.deltas import (
     HYDRATION,
+    CallClosed,
     CallRefused,
     CallSeen,
     CallWhole,
     Delta,
     Restated,
+    Slot,
     StepBegan,
     TurnEnded,
     TurnOpened,
@@ -153,6 +168,67 @@ NO_IDS = [begun(0, None, "f"), piece(0, A), closed(0), begun(1, None, "f"), *CAL
 def test_a_call_of_a_message_that_begins_again(name: str, deltas: list[Delta], expected: int | None) -> None:
     """In a restarted message a call is the next one of its id and name that came before, each once."""
     assert (name, expected) == (name, duplicate(*deltas))
+
+
+HELD: list[Delta] = [C, piece(0, A), closed(0, final=False)]
+BEFORE: list[Delta] = [begun(0, "e", "h"), piece(0, B), closed(0, final=False)]
+OWN = [Got("d", "g", B, "bound_by_order repeated")]
+
+
+@together(
+    ("name", "before", "text", "expected"),
+    [
+        ("the text of the ended block", HELD, piece(0, A), OWN),
+        ("the same value", HELD, piece(0, '{"a": 1}'), OWN),
+        ("the text of an earlier block there", [*HELD, *BEFORE], piece(0, B), OWN),
+        ("another text", HELD, piece(0, '{"c":3}'), None),
+        ("the label of no block", [], piece(0, A), None),
+        ("the label of an open block", HELD, piece(1, A), None),
+    ],
+)
+def test_text_of_an_ended_block_that_comes_again(
+    name: str, before: list[Delta], text: Slot, expected: list[Got] | None
+) -> None:
+    """A connection that is resumed too early sends an ended block's text once more: a block that took it, and begins
+    again, has the text that follows; any other text is its own, and the next block is another call.
+    """
+    came = bound(*before, begun(1, "d", "g"), text, begun(1, "d", "g"), piece(1, B), closed(1, final=False))
+    two = [Got("d", "g", text.text, came[-2].sign), Got("d#2", "g", B, "duplicate_id")]
+
+    assert (name, expected or two) == (name, came[-len(expected or two) :])
+
+
+@together(("first", "text"), [([closed(0)], ""), ([piece(0, A), closed(0)], A)])
+def test_a_start_that_comes_again_takes_nothing(first: list[Delta], text: str) -> None:
+    """An open block is whole at its end, also if its start came a second time before its text."""
+    assert Got("c", "f", text) == bound(C, begun(1, "c", "f"), *first, closed(1))[0]
+
+
+TAKES: list[Delta] = [
+    *HELD,
+    begun(1, "d", "g"),
+    piece(0, A),
+]  # the text of the ended block goes to the next one
+NEXT: list[Delta] = [begun(1, "d", "g"), piece(1, B)]
+
+
+@together(
+    ("name", "deltas", "expected"),
+    [
+        ("it lost text", [*NEXT, HOLE, closed(1, final=False)], [LOST, LOST]),
+        ("it was cut", [*NEXT, CallClosed(0, 1, None, truncated=True)], [LOST, "dropped: truncated"]),
+        (
+            "the first one has ended",
+            [closed(1, final=False), *NEXT, closed(1, final=False)],
+            ["bound_by_order", "duplicate_id"],
+        ),
+    ],
+)
+def test_what_gives_no_text_to_a_block_that_began_again(
+    name: str, deltas: list[Delta], expected: list[str]
+) -> None:
+    """Only a whole text of the second time is that of a block which took another one's, as long as that has not ended."""
+    assert (name, expected) == (name, [got.sign for got in bound(*TAKES, *deltas)[1:]])
 
 
 def test_a_call_that_nobody_could_read_repeats_none() -> None:

@@ -12,6 +12,7 @@ from wholecall.deltas import CallSeen, Delta
 
 C, D = begun(0, "c", "f"), begun(1, "d", "g")
 NEXT = "it ended under the index of text that has no start"
+ECHO = "it holds the text of another call, and began again"
 ASTRAY = "text without an owner came while it was open"
 LABELS = "labels contradict each other while it was open"
 
@@ -27,6 +28,11 @@ def facts(*deltas: Delta) -> dict[str, tuple[str, ...]]:
     [
         ("text of the next block", [C, piece(1, A), closed(0)], {"c": (NEXT,)}),
         ("text that has no owner", [C, D, piece(7, A)], {"c": (ASTRAY,), "d": (ASTRAY,)}),
+        (
+            "text of an ended block, and a start that comes again",
+            [C, piece(0, A), closed(0), D, piece(0, A), begun(1, "d", "g"), piece(1, B), closed(1)],
+            {"d": (ECHO,)},
+        ),
         (
             "an end of no block",
             [C, D, closed(7), piece(0, A), closed(0), piece(1, B), closed(1)],

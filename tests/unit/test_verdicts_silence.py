@@ -8,7 +8,21 @@ from tests.support.bound import assembled, at
 from tests.support.together import together
 from tests.support.words import CALLS, END, A, closed, events_of, whole
 from wholecall.calls.output.call_events import ToolCallDropped
-from wholecall.deltas import DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Slot, TurnEnded, WireFault
+from wholecall.deltas import (
+    DONE,
+    HYDRATION,
+    OBJECT,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Marked,
+    Reread,
+    Restated,
+    Slot,
+    TurnEnded,
+    WireFault,
+)
 
 HOLE = WireFault("undecodable_frame", "lost", hole=True)
 SEEN = CallSeen(0, 0, None, "c", "f", begins=True)
@@ -121,6 +135,22 @@ def test_silence_that_the_wire_shows(head: list[Delta]) -> None:
 
     assert [] == against(*other, *head, CALLS, END)
     assert [] == against(CallSeen(0, 1, None, "c", "f"), CallSeen(0, 0, None, None, "f"), CALLS, END)
+
+
+def test_silence_in_a_list() -> None:
+    """A list of calls says of each whether it has text: that of another one is not its own."""
+    listed = [CallWhole(0, None, None, id, "f", text, HYDRATION) for id, text in ((None, ""), ("c", A))]
+
+    assert [] == against(Restated(0, tuple(listed)), END)
+
+
+def test_silence_that_all_readings_share() -> None:
+    """A block without an id, in which all pieces read again leave no text, is no head of another call."""
+    head, other = Marked("S", 0, None, "f"), Marked("S", 1, "c", "f")
+    text, end = Marked("T", None, "c", None, A), Marked("E", None, None, None)
+    shown = [CallSeen(0, 0, None, None, "f", begins=True), CallSeen(0, 1, None, "c", "f", begins=True)]
+
+    assert [] == against(*shown, Reread(0, (head, end, other, text, end)), CALLS, END)
 
 
 def test_silence_beside_a_nameless_text() -> None:

@@ -265,7 +265,7 @@ def _opened(
 
 def _is_known(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> bool:
     """Return whether a start repeats that of an earlier call, so that it is not the next one."""
-    return delta.id is not None and any(call.name == delta.name for call in choice.having(delta.id))
+    return any(call.name == delta.name for call in choice.having(delta.id))
 
 
 def _take_over_told(choice: Choice, delta: Union[deltas.CallSeen, deltas.CallWhole]) -> None:

@@ -197,7 +197,7 @@ def holds_echo(choice: Choice, call: Call) -> bool:
     echoed = [label for label, taker in choice.slots.by_order.items() if taker is call]
     owners = (owner for label in echoed for owner in choice.slots.at.get(label, ()))
     said = Said.of(call)
-    return any(owner is not call and said.is_equal(Said.of(owner)) for owner in owners)
+    return any(said.is_equal(Said.of(owner)) for owner in owners)
 
 
 # The calls that labels identify.

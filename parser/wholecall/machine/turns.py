@@ -73,8 +73,8 @@ class Turns:
         limits: Limits,
         tools: Tools[Any] | None = None,
         *,
-        pieces: bool = True,
-        wanted: OutputWanted | None = None,
+        pieces: bool,
+        wanted: OutputWanted | None,
     ) -> None:
         self.dialect = "unknown"
         self.turns, self.n_turns, self.failed, self.is_refused = [], 0, False, False
@@ -95,7 +95,6 @@ class Turns:
         """Return how to make the objects of turns that a snapshot holds."""
         limits = self._limits
         return {
-            TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
             Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._options),
             Call: lambda: Call(0, 0, "function"),
             Budget: lambda: Budget(limits),

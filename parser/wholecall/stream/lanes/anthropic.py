@@ -46,7 +46,7 @@ class _MessageStart(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="m
     message: _Message
 
 
-class _Block(msgspec.Struct, gc=False):
+class _Block(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     type: Literal["text", "thinking", "tool_use"]
     id: Union[str, None] = None
     name: Union[str, None] = None
@@ -61,7 +61,7 @@ class _Block(msgspec.Struct, gc=False):
     server_name: None = None
 
 
-class _BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
+class _BlockStart(msgspec.Struct, gc=False, forbid_unknown_fields=True, tag="content_block_start"):
     index: int
     content_block: _Block
     delta: None = None
