@@ -4,8 +4,7 @@ A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, 
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
 file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
 skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for. Of a
-test that is `sampled` most cases are slow, and nine tenths of these are `later`, other ones after each change of the
-package.
+test that is `sampled` most cases are slow, and most of these are `later`, other ones after each change of the package.
 """
 
 from __future__ import annotations
@@ -74,6 +73,7 @@ _ENGINES = {
     "spark": ("pyspark", "java"),
     "vllm": ("vllm", None),
 }
+_SLOW_ONE_IN = 20  # of the cases that the quick tests leave out
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
@@ -150,10 +150,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose samples; skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
     numbers: Counter[str] = Counter()
+    totals = Counter(_test_of(item) for item in items)
     for item in items:
         marks = {mark.name: mark for mark in reversed([*item.iter_markers()])}  # the closest of each name
         if "sampled" in marks:
-            _choose_sample(item, marks["sampled"].args[0], numbers)
+            test = _test_of(item)
+            _choose_sample(item, min(marks["sampled"].args[0], totals[test]), test, numbers[test])
+            numbers[test] += 1
         for name, prepare in _PREPARE.items():
             if name in marks:
                 prepare(item)
@@ -161,14 +164,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _prepare_cases(item, config)
 
 
-def _choose_sample(item: pytest.Item, one_in: int, numbers: Counter[str]) -> None:
-    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and nine tenths of those be for later."""
-    test = item.nodeid.partition("[")[0]
-    number = numbers[test]
-    numbers[test] += 1
-    if number % one_in:
+def _test_of(item: pytest.Item) -> str:
+    """Return the test of which an item is a case."""
+    return item.nodeid.partition("[")[0]
+
+
+def _choose_sample(item: pytest.Item, one_in: int, test: str, number: int) -> None:
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and most of those be for later."""
+    if number % one_in != share.begin(one_in, test):
         item.add_marker(pytest.mark.slow)
-        if share.is_later(10, test, number - number // one_in):
+        if share.is_later(_SLOW_ONE_IN, test, number - number // one_in):
             item.add_marker(pytest.mark.later)
 
 

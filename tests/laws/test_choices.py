@@ -88,7 +88,7 @@ IDS = ("one", "choice", "each", "none")
 ORDERS = ("row", "turns")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("said", "order", "ids"), list(product(SAID, ORDERS, IDS)))
 def test_who_speaks_ends_no_answer(said: tuple[tuple[str, ...], ...], order: str, ids: str) -> None:
     """Law 99: a choice may be opened late, and its role may be repeated before its reason: no call is lost by it."""

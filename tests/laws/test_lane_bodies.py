@@ -156,7 +156,7 @@ READS: dict[str, Callable[[bytes], list[bytes]]] = {
 }
 
 
-@pytest.mark.sampled(23)
+@pytest.mark.sampled(47)
 @pytest.mark.parametrize("dialect", BODIES)
 @pytest.mark.parametrize("seed", range(6))
 def test_bodies_of_any_kind(dialect: str, seed: int) -> None:

@@ -98,7 +98,7 @@ def test_a_cut_answer_is_none(line: str) -> None:
     }
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(59)
 @pytest.mark.parametrize("line", sorted(RENDERERS))
 def test_a_stream_that_stops(line: str) -> None:
     """Law 123: of a stream that is cut at any byte there is a value only if its end came, and no other than that of all."""
@@ -114,7 +114,7 @@ def test_a_stream_that_stops(line: str) -> None:
     assert [] == [turn for turn in values if turn.reason == "unknown" and named(line) not in without]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("line", LINES)
 def test_a_text_that_stops(line: str) -> None:
     """Law 123: no beginning of the text is the value, though the wire ended it."""
@@ -125,7 +125,7 @@ def test_a_text_that_stops(line: str) -> None:
     assert {"truncated"} == found
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize("line", LINES)
 def test_a_failed_source(line: str) -> None:
     """Law 123: where the source fails before the end there is no value; nor after an abort."""
@@ -301,7 +301,7 @@ def _log(line: str, chunks: list[bytes], **options: Any) -> tuple[list[bytes], T
     return [event.to_json() for event in told], parser.turn
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("stopped", [None, "length"])
 def test_split_invariance(line: str, stopped: str | None, rng: Random) -> None:

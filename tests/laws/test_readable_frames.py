@@ -82,7 +82,7 @@ def test_the_streams_are_healthy(wire: str) -> None:
     assert b"".join(frames) == repaired(frames)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("wire", STREAMS)
 @pytest.mark.parametrize("frame", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_holds_no_object_goes_nowhere(wire: str, frame: bytes) -> None:

@@ -204,7 +204,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("nth", range(3))
 @pytest.mark.parametrize("names", corpora.groups(NAMED))
 def test_events_may_tell_their_type_by_their_name_alone(names: list[str], nth: int) -> None:
@@ -258,7 +258,7 @@ def test_chunks_can_be_read_without_asking(names: list[str]) -> None:
             assert [] == unreadable(out), name
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
     """Law 50: the same for the streams of each quirk."""
@@ -441,7 +441,7 @@ def test_a_cut_is_never_a_success(names: list[str], lost: bool, live: bool) -> N
             assert live or len(read_calls(dialect, out)) <= len(known), name
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
     """Laws 49 to 52: each quirk alone, over random calls."""
@@ -463,7 +463,7 @@ def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
 # Law 55.
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_live_calls_hold_or_the_stream_ends(names: list[str]) -> None:
     """Law 55: shown live, calls are the same in the end, or the stream ends with an error frame and nothing after it."""

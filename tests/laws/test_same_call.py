@@ -218,7 +218,7 @@ def _value(form: str) -> str:
     return {"head": "", "open head": "", "other": OTHER}.get(form, A)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", WIRES)
 def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
     """Law 110: a head is filled by the whole call under its id, a repeated value is ignored, another value is a call.

@@ -71,7 +71,7 @@ def _sent(turn: Turn) -> Said:
     return {(call.name, json.dumps(json.loads(call.arguments), sort_keys=True)) for call in turn.calls}
 
 
-@share.in_parts(6)
+@share.in_parts(37)
 @pytest.mark.parametrize("name", sorted(RENDERERS.keys() - UNLABELLED))
 def test_no_call_takes_over_text_that_comes_again(part: share.Part, name: str) -> None:
     """Law 141: any stretch of up to seven frames comes once more right after itself: no call comes that was not sent,

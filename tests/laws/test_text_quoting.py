@@ -102,7 +102,7 @@ def contained(name: str, container: str) -> str:
     return before + "".join(prefix + line for line in call.splitlines(keepends=True)) + after
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
@@ -119,7 +119,7 @@ def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_
     assert [] == wrong
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(41)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
 def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str) -> None:
@@ -227,7 +227,7 @@ def documents() -> dict[str, str]:
 DOCUMENTS = documents()
 
 
-@pytest.mark.sampled(23)
+@pytest.mark.sampled(93)
 @pytest.mark.parametrize("page", sorted(DOCUMENTS))
 @pytest.mark.parametrize("size", [7, 10_000_000])
 def test_documents_pass_unchanged(page: str, size: int) -> None:
@@ -239,7 +239,7 @@ def test_documents_pass_unchanged(page: str, size: int) -> None:
     assert [Shown(text)] == merged(read("auto", pieces, tools=words, weak=ALL_WEAK))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - NOT_IN_AUTO - {"muse"}))
 @examples(1 / 2, long=1)
 @given(st.data(), RANDOM)

@@ -214,7 +214,7 @@ def _sent(item: JSON) -> JSON:
     return {name: value for name, value in item.items() if not (plain and name == "status")}
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("first", ITEMS)
 def test_responses(first: str) -> None:
     """Any sequence of items: in a whole response, in events, and in events with an empty list at the end."""

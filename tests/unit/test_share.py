@@ -31,7 +31,9 @@ def test_parts_are_all(source: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of an enumeration and the rest are the enumeration; only a long run tries all of the rest."""
     monkeypatch.setattr(share, "_source", lambda: source)
     monkeypatch.setenv("HYPOTHESIS_PROFILE", "ci")
-    part, some = (share.Part(4, is_rest=is_rest).of(range(10), "a name") for is_rest in (False, True))
+    part, some = (
+        share.Part(4, is_rest=is_rest, rest_in=3).of(range(10), "a name") for is_rest in (False, True)
+    )
     monkeypatch.setenv("HYPOTHESIS_PROFILE", "long")
     rest = share.Part(4, is_rest=True).of(range(10), "a name")
 
