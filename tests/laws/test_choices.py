@@ -114,7 +114,7 @@ def test_a_call_needs_no_role_before_it(said: tuple[tuple[str, ...], ...], ids: 
     assert _meant(said) == _found(_chunks(frames, ids))
 
 
-@together(("said", "order"), list(product(SAID, ORDERS)))
+@together(("said", "order"), list(product(SAID, ORDERS)), one_in=2)
 @together("other", [(("to",),), ((),), (("to", "go"), ())])
 @together("change", ["another id", "the same id"])
 def test_another_answer_ends_what_was_open(

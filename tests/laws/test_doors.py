@@ -189,7 +189,7 @@ def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str,
     ]
 
 
-@together("dialect", PATHS)
+@together("dialect", PATHS, one_in=6)
 @together("door", DOORS)
 def test_a_foreign_beginning_hides_no_stream(door: Door, dialect: str) -> None:
     """After any prefix, a cut call is not emitted; other APIs' frames, JSON and text included."""

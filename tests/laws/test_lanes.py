@@ -263,7 +263,7 @@ def test_recordings(paths: list[Path]) -> None:
         assert [] == differing([events, workloads.cut(data, 53), *cut]), path.name
 
 
-@together("name", [*GATEWAYS])
+@together("name", [*GATEWAYS], one_in=4)
 def test_gateways(name: str) -> None:
     """Law 129: text, reasoning and calls in the envelopes of all servers, whole and cut."""
     for kind in ("text", "reasoning", "calls"):

@@ -76,7 +76,7 @@ def word_of(turn: Turn[Any]) -> str | None:
     return output.status if isinstance(output, Output) else output.reason if output else None
 
 
-@together("line", LINES)
+@together("line", LINES, one_in=4)
 def test_every_kind_of_text(line: str) -> None:
     """Law 123: an answer that the wire ended is a value if its text is one, else a drop with the reason."""
     turns = {text: collect([sent(line, text)], named(line), output=Tide) for text in TEXTS}
@@ -87,7 +87,9 @@ def test_every_kind_of_text(line: str) -> None:
     assert [*TEXTS] == [turn.output.raw_text for turn in turns.values() if turn.output]
 
 
-@together("line", sorted(line for line in RENDERERS if sent(line, TEXT) != sent(line, TEXT, "length")))
+@together(
+    "line", sorted(line for line in RENDERERS if sent(line, TEXT) != sent(line, TEXT, "length")), one_in=3
+)
 def test_a_cut_answer_is_none(line: str) -> None:
     """Law 123: a turn that was cut for length, or failed for it, has no value, for any text, where the wire says so."""
     turns = {text: collect([sent(line, text, "length")], named(line), output=Tide) for text in TEXTS}
@@ -365,7 +367,7 @@ def test_a_text_alone() -> None:
     )
 
 
-@together("paths", corpora.groups(corpora.streams()))
+@together("paths", corpora.groups(corpora.streams()), one_in=5)
 def test_recordings_say_the_same(paths: list[Path]) -> None:
     """Law 123: asking for a value changes no other event of a recording; a value is the text of an ended turn."""
     for path in paths:

@@ -169,7 +169,7 @@ def text_of(events: Iterable[Event]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
-@together("style", STYLES)
+@together("style", STYLES, one_in=7)
 @together("names", corpora.groups(MENDED))
 def test_every_naive_reader_gets_the_calls(names: list[str], style: Any) -> None:
     """Law 50: from a repaired stream loops that set labels once and loops that append get exactly our calls."""
@@ -395,7 +395,7 @@ def test_other_streams_pass(names: list[str]) -> None:
 # Law 54.
 
 
-@together("mode", quirky.MODES)
+@together("mode", quirky.MODES, one_in=6)
 def test_no_reader_executes_early(mode: str) -> None:
     """Law 54: wherever a stream is cut, its output holds no call but those that the parser has emitted."""
     for number in range(3):

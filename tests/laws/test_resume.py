@@ -151,7 +151,7 @@ def test_every_recording_goes_on_after_every_byte(path: Path) -> None:
     assert stayed.turns == parser.turns
 
 
-@together("name", SMALL)
+@together("name", SMALL, one_in=5)
 def test_odd_streams_go_on_after_every_few_bytes(name: str) -> None:
     """Law 20: bytes that are cut, no text, no stream, in characters or in line ends."""
     data = SMALL[name]
@@ -191,7 +191,7 @@ def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
 
-@together("number", range(60))
+@together("number", range(60), one_in=6)
 def test_quirky_streams_go_on_after_a_move(number: int) -> None:
     """Law 20: labels that lie, and other habits of servers."""
     data, rng = quirky.make_numbered(20, number).bytes(), random.Random(number)

@@ -41,7 +41,7 @@ def quoted(name: str) -> str:
     return WRITERS[name].write([CALL])
 
 
-@together("name", WITH_MARKS)
+@together("name", WITH_MARKS, one_in=4)
 def test_what_is_quoted_is_no_call(name: str) -> None:
     """Law 83: a call in closed reasoning or in a fence is never emitted, not even as a drop."""
     fences = ("See\n```\n{}\n```\nWell.", "See\n```python\n{}\n```\nWell.")
@@ -140,7 +140,7 @@ def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str
     assert [] == wrong
 
 
-@together("container", CONTAINERS)
+@together("container", CONTAINERS, one_in=7)
 def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
     """Law 83: a quotation ends where Markdown ends it: a call after it is meant."""
     wrong = []

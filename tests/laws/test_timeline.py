@@ -118,7 +118,7 @@ class Book:
         assert self.texts[key] == (raw(event) if raw(event) is not None else self.texts[key])
 
 
-@together("paths", corpora.groups(RECORDINGS))
+@together("paths", corpora.groups(RECORDINGS), one_in=6)
 def test_changes_add_up(paths: list[Path]) -> None:
     """Law 61: the changes of a call add up to its last text, its phases meet, and it ends like its event."""
     for path in paths:
@@ -135,7 +135,7 @@ def test_changes_add_up(paths: list[Path]) -> None:
         assert {"ended"} >= set(book.phases.values()), path.name
 
 
-@together("paths", corpora.groups(RECORDINGS))
+@together("paths", corpora.groups(RECORDINGS), one_in=6)
 def test_anomalies_add_up(paths: list[Path]) -> None:
     """Law 61: the oddities of the steps are the oddities of the turns at the end."""
     for path in paths:

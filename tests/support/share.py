@@ -60,13 +60,13 @@ class Part(NamedTuple):
         return [*every(self.rest_in, chosen, f"{name}, the rest")] if self.is_rest else chosen
 
 
-def in_parts(one_in: int, rest_in: int = REST_IN) -> Any:
+def in_parts(one_in: int, rest_in: int = REST_IN, *, argument: str = "part") -> Any:
     """Return a mark: the quick tests try a `part` of a test's enumeration, every n-th item, and the slow tests a share of the rest.
 
-    With a `rest_in` of 1 the slow tests leave nothing out.
+    With a `rest_in` of 1 the slow tests leave nothing out. The part is the argument of that name.
     """
     rest = pytest.param(Part(one_in, is_rest=True, rest_in=rest_in), id="the rest", marks=pytest.mark.slow)
-    return pytest.mark.parametrize("part", [pytest.param(Part(one_in, is_rest=False), id="a part"), rest])
+    return pytest.mark.parametrize(argument, [pytest.param(Part(one_in, is_rest=False), id="a part"), rest])
 
 
 def tries_all() -> bool:
