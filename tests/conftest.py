@@ -77,16 +77,16 @@ _SLOW_ONE_IN = 20  # of the cases that the quick tests leave out
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
-    "default", deadline=None, max_examples=25, suppress_health_check=_SLOW_MACHINE
+    "default", deadline=None, max_examples=15, suppress_health_check=_SLOW_MACHINE
 )
 hypothesis.settings.register_profile(
-    "quick", deadline=None, max_examples=20, derandomize=True, suppress_health_check=_SLOW_MACHINE
+    "quick", deadline=None, max_examples=10, derandomize=True, suppress_health_check=_SLOW_MACHINE
 )
 # Derandomised: a run over the same code gives the same verdict; new seeds are for people and for "long".
 hypothesis.settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     print_blob=True,
     suppress_health_check=_SLOW_MACHINE,

@@ -94,6 +94,7 @@ def test_every_recording_damaged(paths: list[Path], rng: Random) -> None:
         )
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_every_dialect(dialect: str, rng: Random) -> None:
     """Law 76: in every dialect that can be rendered, whole or cut, named or found."""
@@ -192,6 +193,7 @@ def _by_shells(chunks: list[bytes], **options: Any) -> list[Any]:
     return now + asyncio.run(later())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_shells_that_hand_no_event_on_make_none(dialect: str, made: list[str]) -> None:
     """Turns do not need the pieces: `turns`, `collect`, `wrap` and their twins are as in the full mode, without them."""

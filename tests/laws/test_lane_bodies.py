@@ -180,6 +180,7 @@ def of_events(body: dict[str, Any], behind: Any = None, *, lane: bool) -> tuple[
     return events, parser.turns
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dialect", BODIES)
 def test_what_follows_a_body(dialect: str) -> None:
     """Law 129: any frame of a stream after a whole response, under its id or another."""

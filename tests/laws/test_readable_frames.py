@@ -97,6 +97,7 @@ def test_events_without_a_type_go_nowhere(wire: str, frame: bytes) -> None:
     assert {b"".join(blocks(wire))} == set(placed(wire, frame))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("wire", TYPED_WIRES)
 @pytest.mark.parametrize("frame", [UNKNOWN, NAMED], ids=["typed", "named"])
 def test_unknown_events_pass(wire: str, frame: bytes) -> None:

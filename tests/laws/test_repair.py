@@ -151,6 +151,7 @@ EMPTY = {"anthropic": "{}"}  # the input at a call's start where no text was sen
 DOUBTED = {"anthropic/cut-max-tokens", "anthropic/cut-max-tokens-parses"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_repaired_streams_give_the_same_calls(names: list[str]) -> None:
     """Law 49: a repaired stream gives the calls of the original, and no disorder."""
@@ -268,6 +269,7 @@ def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
         assert [] == unreadable(repaired([data])), number
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_repair_settles(names: list[str]) -> None:
     """Law 51: a repaired stream that was not cut needs no repair: it leaves byte for byte, except pings."""

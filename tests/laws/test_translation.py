@@ -128,6 +128,7 @@ def test_an_error_has_a_reason_in_the_answer(server: str, client: str) -> None:
     assert set() == refused - explained
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_every_frame_is_as_the_schema_asks(server: str, client: str) -> None:
     """No frame of a translated stream has to be completed for a strict client."""
@@ -142,6 +143,7 @@ def test_every_frame_is_as_the_schema_asks(server: str, client: str) -> None:
     assert {} == found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_every_body_is_as_the_schema_asks(server: str, client: str) -> None:
     """The same for whole bodies."""

@@ -421,6 +421,7 @@ def test_damaged_streams_become_the_same(fitted: Fitted, dialect: str) -> None:
     assert len(fitted.frames) > 200
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", ENCODERS)
 @pytest.mark.parametrize(
     "limit", ["max_stream_bytes", "max_event_bytes", "max_line_bytes", "max_arguments_bytes"]
