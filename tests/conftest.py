@@ -144,11 +144,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("wholecall")
     group.addoption("--vectors", type=Path, metavar="DIR", help="folder of further test vectors")
     group.addoption("--recordings", type=Path, metavar="DIR", help="folder of further recorded streams")
+    group.addoption("--one-in", type=int, default=1, metavar="N", help="of each test's cases take every n-th")
 
 
-@pytest.hookimpl(tryfirst=True)  # before the slow tests are deselected
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)  # the first part before the slow tests are deselected, the second after it
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Choose samples; skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
+    _prepare(config, items)
+    result = yield
+    if config.getoption("--one-in") > 1:
+        _take_every(config.getoption("--one-in"), config, items)
+    return result
+
+
+def _prepare(config: pytest.Config, items: list[pytest.Item]) -> None:
     numbers: Counter[str] = Counter()
     totals = Counter(_test_of(item) for item in items)
     for item in items:
@@ -167,6 +176,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _test_of(item: pytest.Item) -> str:
     """Return the test of which an item is a case."""
     return item.nodeid.partition("[")[0]
+
+
+def _take_every(one_in: int, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave of each test every n-th of its cases, other ones after each change; of one with fewer cases, one."""
+    totals = Counter(map(_test_of, items))
+    numbers: Counter[str] = Counter()
+    kept: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        test = _test_of(item)
+        few = min(one_in, totals[test])
+        kept[numbers[test] % few == share.begin(few, test)].append(item)
+        numbers[test] += 1
+    items[:] = kept[True]
+    config.hook.pytest_deselected(items=kept[False])
 
 
 def _choose_sample(item: pytest.Item, one_in: int, test: str, number: int) -> None:
