@@ -1,4 +1,4 @@
-"""Recorded streams of four wires, through the transport and each library that needs older SDKs: half of them, in turns."""
+"""Recorded streams of four wires, through the transport and each library that needs older SDKs: a share of them, in turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
 
 
 class TestRecordings(Recordings):
-    """Through the libraries that need older SDKs, a half of them."""
+    """Through the libraries that need older SDKs, a share of them."""
 
     one_in = 5
 
