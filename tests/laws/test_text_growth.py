@@ -198,7 +198,7 @@ def test_the_markers_of_a_format_are_linear_together(name: str) -> None:
     assert growth(name, "f\n".join(OWN[name] or ["{"]), PIECE) < _STEADY
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize("name", [name for name, format_ in EVERY.items() if format_.think])
 def test_reasoning_that_begins_in_reasoning_is_read(name: str) -> None:
     """Reasoning that never closes, and holds a call's opener before more reasoning, over and over, is read to its end."""
