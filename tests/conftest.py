@@ -159,11 +159,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _prepare(config: pytest.Config, items: list[pytest.Item]) -> None:
     numbers: Counter[str] = Counter()
-    totals = Counter(_test_of(item) for item in items)
+    totals = Counter(map(_slow_or_quick, items))
     for item in items:
         marks = {mark.name: mark for mark in reversed([*item.iter_markers()])}  # the closest of each name
         if "sampled" in marks:
-            test = _test_of(item)
+            test = _slow_or_quick(item)
             _choose_sample(item, min(marks["sampled"].args[0], totals[test]), test, numbers[test])
             numbers[test] += 1
         for name, prepare in _PREPARE.items():
@@ -176,6 +176,11 @@ def _prepare(config: pytest.Config, items: list[pytest.Item]) -> None:
 def _test_of(item: pytest.Item) -> str:
     """Return the test of which an item is a case."""
     return item.nodeid.partition("[")[0]
+
+
+def _slow_or_quick(item: pytest.Item) -> str:
+    """Return the test of an item, as another one if the case is slow by itself: so quick tests have a case of each."""
+    return f"{_test_of(item)}{', slow' if item.get_closest_marker('slow') else ''}"
 
 
 def _take_every(one_in: int, config: pytest.Config, items: list[pytest.Item]) -> None:

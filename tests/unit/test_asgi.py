@@ -308,7 +308,7 @@ async def _read(app: App) -> bytes:
     return b"".join(sent)
 
 
-@share.in_parts(15)
+@share.in_parts(4)
 def test_recordings_come_out_as_a_repairer_gives_them(part: share.Part) -> None:
     """Every recording is sent as a repairer gives it, in any chunks; those that need no repair byte for byte."""
     wrong, n_untouched, entries = [], 0, part.of(RECORDED, "asgi")
