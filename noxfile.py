@@ -29,8 +29,8 @@ nox.options.sessions = ["lint", "tests-3.10"]
 PINS = Path(__file__).parent / ".ci" / "pins"
 MAIN = "3.11"  # lints, builds, and runs all that needs no other
 EVENTS = ("tests/golden/test_corpora.py", "tests/golden/test_text.py", "tests/golden/test_vectors.py")
-# The pins of each other interpreter and its selection of tests. The oldest has the oldest dependencies that are promised
-# to work. What differs between interpreters shows on the oldest and the newest, and without the lock.
+# The pins of each other interpreter and its selection of tests: of each test's cases every third, other ones after each
+# change of the package. The oldest has the oldest dependencies that are promised to work. What differs between interpreters shows on the oldest and the newest, and without the lock.
 ELSEWHERE = {
     "3.10": ("oldest", "tests/unit", "tests/dialects", *EVENTS),
     "3.12": ("test", EVENTS[0]),
@@ -168,7 +168,7 @@ def tests(session: nox.Session) -> None:
     """The tests whose outcome may depend on the interpreter, and the budgets of speed."""
     pins, *selection = ELSEWHERE[str(session.python)]
     install(session, pins)
-    chosen = session.posargs or [*cases()[0], *selection]
+    chosen = session.posargs or [*cases()[0], "--one-in", "3", *selection]
     session.run(*PYTEST, "--dist", "worksteal", *chosen, env={"HYPOTHESIS_PROFILE": "quick"})
     session.run("python", "-m", "benchmarks", "--check", "streams")
 

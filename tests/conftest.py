@@ -4,8 +4,7 @@ A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, 
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
 file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
 skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for. Of a
-test that is `sampled` most cases are slow, and nine tenths of these are `later`, other ones after each change of the
-package.
+test that is `sampled` most cases are slow, and most of these are `later`, other ones after each change of the package.
 """
 
 from __future__ import annotations
@@ -74,19 +73,20 @@ _ENGINES = {
     "spark": ("pyspark", "java"),
     "vllm": ("vllm", None),
 }
+_SLOW_ONE_IN = 20  # of the cases that the quick tests leave out
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
-    "default", deadline=None, max_examples=25, suppress_health_check=_SLOW_MACHINE
+    "default", deadline=None, max_examples=15, suppress_health_check=_SLOW_MACHINE
 )
 hypothesis.settings.register_profile(
-    "quick", deadline=None, max_examples=20, derandomize=True, suppress_health_check=_SLOW_MACHINE
+    "quick", deadline=None, max_examples=10, derandomize=True, suppress_health_check=_SLOW_MACHINE
 )
 # Derandomised: a run over the same code gives the same verdict; new seeds are for people and for "long".
 hypothesis.settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     print_blob=True,
     suppress_health_check=_SLOW_MACHINE,
@@ -144,16 +144,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("wholecall")
     group.addoption("--vectors", type=Path, metavar="DIR", help="folder of further test vectors")
     group.addoption("--recordings", type=Path, metavar="DIR", help="folder of further recorded streams")
+    group.addoption("--one-in", type=int, default=1, metavar="N", help="of each test's cases take every n-th")
 
 
-@pytest.hookimpl(tryfirst=True)  # before the slow tests are deselected
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)  # the first part before the slow tests are deselected, the second after it
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Choose samples; skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
+    _prepare(config, items)
+    result = yield
+    if config.getoption("--one-in") > 1:
+        _take_every(config.getoption("--one-in"), config, items)
+    return result
+
+
+def _prepare(config: pytest.Config, items: list[pytest.Item]) -> None:
     numbers: Counter[str] = Counter()
+    totals = Counter(map(_slow_or_quick, items))
     for item in items:
         marks = {mark.name: mark for mark in reversed([*item.iter_markers()])}  # the closest of each name
         if "sampled" in marks:
-            _choose_sample(item, marks["sampled"].args[0], numbers)
+            test = _slow_or_quick(item)
+            _choose_sample(item, min(marks["sampled"].args[0], totals[test]), test, numbers[test])
+            numbers[test] += 1
         for name, prepare in _PREPARE.items():
             if name in marks:
                 prepare(item)
@@ -161,14 +173,35 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _prepare_cases(item, config)
 
 
-def _choose_sample(item: pytest.Item, one_in: int, numbers: Counter[str]) -> None:
-    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and nine tenths of those be for later."""
-    test = item.nodeid.partition("[")[0]
-    number = numbers[test]
-    numbers[test] += 1
-    if number % one_in:
+def _test_of(item: pytest.Item) -> str:
+    """Return the test of which an item is a case."""
+    return item.nodeid.partition("[")[0]
+
+
+def _slow_or_quick(item: pytest.Item) -> str:
+    """Return the test of an item, as another one if the case is slow by itself: so quick tests have a case of each."""
+    return f"{_test_of(item)}{', slow' if item.get_closest_marker('slow') else ''}"
+
+
+def _take_every(one_in: int, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave of each test every n-th of its cases, other ones after each change; of one with fewer cases, one."""
+    totals = Counter(map(_test_of, items))
+    numbers: Counter[str] = Counter()
+    kept: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        test = _test_of(item)
+        few = min(one_in, totals[test])
+        kept[numbers[test] % few == share.begin(few, test)].append(item)
+        numbers[test] += 1
+    items[:] = kept[True]
+    config.hook.pytest_deselected(items=kept[False])
+
+
+def _choose_sample(item: pytest.Item, one_in: int, test: str, number: int) -> None:
+    """Let of each test that is `sampled(n)` all cases be slow but every n-th, and most of those be for later."""
+    if number % one_in != share.begin(one_in, test):
         item.add_marker(pytest.mark.slow)
-        if share.is_later(10, test, number - number // one_in):
+        if share.is_later(_SLOW_ONE_IN, test, number - number // one_in):
             item.add_marker(pytest.mark.later)
 
 

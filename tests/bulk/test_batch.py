@@ -54,7 +54,7 @@ def test_batches_do_not_matter(size: int) -> None:
     assert tables.rows(whole) == tables.rows(assemble_batch(pa.Table.from_batches(parts)))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "kind",
     [

@@ -60,7 +60,7 @@ def spoilt(n: int) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("n", [2, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [1, pytest.param(6, marks=pytest.mark.slow)])
 def test_odd_values_anywhere(n: int) -> None:
     """Law 91: half surrogates, NUL, large numbers and depths in any place of any dialect give a row without trouble."""
     found = judged(spoilt(n))

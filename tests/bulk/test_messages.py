@@ -77,7 +77,7 @@ def test_rows_agree_with_a_check(file: str) -> None:
     assert [] == disagreements(make_transcripts.read(make_transcripts.FOLDER / file))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=40)
 @given(happened=happenings)
@@ -149,7 +149,7 @@ def _in_row(call: JSON) -> Any:
     return _value(wrapped) if isinstance(wrapped, str) else value
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize("format", FORMS)
 def test_what_went_in_comes_out(format: str) -> None:
     """Law 94: the calls of a turn, written as messages of a format, are the calls of its row, in their order."""

@@ -152,6 +152,7 @@ class TestLint:
 class TestTables:
     """The origin of the tables does not matter."""
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("by", [["provider"], ["model", "tool"], ["tool"]])
     def test_assembled_is_flat(self, corpus: list[Row], parts: Path, tmp_path: Path, by: list[str]) -> None:
         """The result of a batch function gives the report that the two flat tables give."""

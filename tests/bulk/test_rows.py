@@ -45,7 +45,7 @@ def test_rows_have_the_columns_of_the_schemas() -> None:
     assert [CALLS.names[1:]] == [list(call) for call in row.calls]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
 def test_cuts_do_not_matter(paths: list[Any]) -> None:
     """Law 90: however a body is cut into chunks, with times or without, its row is the same but for the times."""

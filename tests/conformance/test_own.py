@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from tests.hygiene.source_tree import PROJECT
+from tests.support import share
 from wholecall.cli import main
 from wholecall.grading.conform.cases import open_suite
 from wholecall.grading.conform.own import OwnClient
@@ -19,7 +20,10 @@ from wholecall.grading.conform.seeds import THINGS, reseeded, reseeding
 
 SUITE = PROJECT / "conformance"
 KINDS = tuple(text.encode() for text in (string.ascii_lowercase, string.ascii_uppercase, string.digits))
-SEEDS = [pytest.param(n, marks=() if n == 0 else pytest.mark.slow) for n in range(20)]
+SEEDS = [
+    pytest.param(n, marks=() if n == 0 else pytest.mark.slow)
+    for n in (0, *share.every(6, range(1, 20), "seeds"))
+]
 
 
 def verdicts(settings: Settings) -> dict[str, Counter[str]]:

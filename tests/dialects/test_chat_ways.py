@@ -88,7 +88,7 @@ def refuse(_: str) -> Any:
     raise msgspec.DecodeError
 
 
-@share.in_parts(4)
+@share.in_parts(9)
 def test_short_ways_lose_nothing(part: share.Part) -> None:
     """Any member next to a piece, in its delta, its choice or its chunk: all ways give the same (quirk 39)."""
     tried = list(streams())

@@ -56,7 +56,7 @@ ENTRIES = [
 ]
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS.keys())
 @pytest.mark.parametrize("entries", corpora.groups(ENTRIES))
 def test_an_envelope_changes_nothing(entries: list[dict[str, Any]], wrap: Wrap) -> None:

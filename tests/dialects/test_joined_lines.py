@@ -34,7 +34,7 @@ ENTRIES = [
 ]
 
 
-@together("entries", corpora.groups(ENTRIES))
+@together("entries", corpora.groups(ENTRIES), one_in=3)
 def test_lines_without_blank_lines_say_the_same(entries: list[dict[str, Any]]) -> None:
     """A recording without its blank lines, and with comments as data among the others, gives the same events."""
     for entry in entries:

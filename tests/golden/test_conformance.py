@@ -11,6 +11,7 @@ from wholecall import Policy, turns
 from wholecall.grading.conform.cases import WIRES
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("knows_tools", [True, False])
 def test_every_case_passes(wire: str, knows_tools: bool) -> None:
@@ -26,6 +27,7 @@ def test_every_case_passes(wire: str, knows_tools: bool) -> None:
     assert dict.fromkeys(verdicts, "pass") == verdicts
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_strict_policy_hands_over_nothing_else(wire: str) -> None:
     """Under the strict policy no case is unsafe, and what is missing is said."""

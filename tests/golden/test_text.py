@@ -40,7 +40,7 @@ def test_what_was_expected_by_hand_comes_out(cases: list[dict[str, Any]]) -> Non
         assert [] == differences(read_text_case(case), NOTHING | case["expect"]), case["case"]
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(19)
 @by_format(TEXTS)
 def test_no_cut_of_a_text_changes_an_event(cases: list[dict[str, Any]]) -> None:
     """By the character or in pieces of seven, the same text gives the same events."""

@@ -97,7 +97,7 @@ def told_items(data: bytes) -> list[str]:
     return [item.get("call_id") or item["id"] for item in items]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("behind", BEHIND)
 @pytest.mark.parametrize("places", TOLD)
 @pytest.mark.parametrize("pause", [(), (KEEPALIVE,)])

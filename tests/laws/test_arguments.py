@@ -165,6 +165,7 @@ def test_faults_between_tokens(fault: str, value: dict[str, Any]) -> None:
     assert bool(verdict.edits) == (verdict.status != "exact")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", AROUND)
 @given(value=full_objects)
 def test_faults_around(fault: str, value: dict[str, Any]) -> None:

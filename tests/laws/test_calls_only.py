@@ -71,7 +71,7 @@ def damaged(data: bytes, rng: Random) -> bytes:
     return bytes(out)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(35)
 @pytest.mark.parametrize("paths", corpora.groups(STREAMS))
 def test_every_recording(paths: list[Path], rng: Random) -> None:
     """Law 76: with `events="calls"` a recording gives, chunk by chunk, the events of the full mode but pieces of text."""
@@ -82,7 +82,7 @@ def test_every_recording(paths: list[Path], rng: Random) -> None:
         assert [] == [len(chunks) for chunks in cuts for end in _ENDS if differs(chunks, end)], path.name
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("paths", corpora.groups(STREAMS))
 def test_every_recording_damaged(paths: list[Path], rng: Random) -> None:
     """Law 76: also when bytes are lost or changed."""
@@ -94,6 +94,7 @@ def test_every_recording_damaged(paths: list[Path], rng: Random) -> None:
         )
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_every_dialect(dialect: str, rng: Random) -> None:
     """Law 76: in every dialect that can be rendered, whole or cut, named or found."""
@@ -192,6 +193,7 @@ def _by_shells(chunks: list[bytes], **options: Any) -> list[Any]:
     return now + asyncio.run(later())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_shells_that_hand_no_event_on_make_none(dialect: str, made: list[str]) -> None:
     """Turns do not need the pieces: `turns`, `collect`, `wrap` and their twins are as in the full mode, without them."""

@@ -171,7 +171,7 @@ Door = Callable[[str, int, str, str, bytes], Came]
 DOORS: list[Door] = [through_proxy, through_middleware, through_transport]
 
 
-@share.in_parts(6)
+@share.in_parts(37)
 @pytest.mark.parametrize("dialect", PATHS)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str, part: share.Part) -> None:
@@ -189,7 +189,7 @@ def test_a_broken_stream_is_no_success_under_any_label(door: Door, dialect: str,
     ]
 
 
-@together("dialect", PATHS)
+@together("dialect", PATHS, one_in=6)
 @together("door", DOORS)
 def test_a_foreign_beginning_hides_no_stream(door: Door, dialect: str) -> None:
     """After any prefix, a cut call is not emitted; other APIs' frames, JSON and text included."""
@@ -206,7 +206,7 @@ def test_a_foreign_beginning_hides_no_stream(door: Door, dialect: str) -> None:
     assert [] == found
 
 
-@share.in_parts(6)
+@share.in_parts(19)
 @pytest.mark.parametrize("dialect", PATHS)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_healthy_stream_passes_under_any_label(door: Door, dialect: str, part: share.Part) -> None:

@@ -172,6 +172,7 @@ talks = st.tuples(
 )
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 4)
 @given(talk=talks)
@@ -191,6 +192,7 @@ def test_encoded_turns_are_sound(format: str, talk: tuple[list[list[Any]], list[
     assert all(one.messages is messages for one in found)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 4)
 @given(talk=talks)
@@ -234,6 +236,7 @@ _PAIRS = frozenset(
 )
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("format", FORMATS)
 @examples(1 / 2)
 @given(talk=talks, places=st.lists(st.integers(0, 40), min_size=1, max_size=6))

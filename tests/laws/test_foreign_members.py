@@ -48,8 +48,8 @@ WEAK: dict[str, tuple[Any, ...]] = {
     "generation_id": ("g",),
     "completion_message": ({"content": "x"},),
 }
-SAMPLE = 97  # one of this many pairs of a recording and a member
-MANY = 5  # the same for the slow tests
+SAMPLE = 311  # one of this many pairs of a recording and a member
+MANY = 13  # the same for the slow tests
 
 
 class Said(NamedTuple):

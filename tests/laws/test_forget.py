@@ -39,7 +39,7 @@ def told(path: Path, *, forgetful: bool) -> tuple[list[bytes], list[Any]]:
     return [event.to_json() for event in events], views
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_forgetting_changes_no_event(paths: list[Path]) -> None:
     """Law 64: the events are the same, and the turns but for their text and reasoning."""

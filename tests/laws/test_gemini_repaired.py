@@ -88,7 +88,7 @@ def is_over(out: bytes) -> bool:
     return "end" not in kinds or kinds.index("end") == len(kinds) - 1
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("first", FRAMES)
 def test_every_client_reads_the_calls(first: str) -> None:
     """Law 119: for any frames, clients read exactly the calls that the parser emits, each whole, in one part."""
@@ -103,7 +103,7 @@ def test_every_client_reads_the_calls(first: str) -> None:
         assert said_in(data) == said_in(out), kinds
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("first", FRAMES)
 def test_a_candidate_ends_once(first: str) -> None:
     """Law 119: one reason leaves, after everything else; a cut stays a cut; without one the stream ends as an error."""
@@ -121,7 +121,7 @@ def test_a_candidate_ends_once(first: str) -> None:
             assert sorted(out.split(b"\n")) == sorted(repaired(out).split(b"\n")), kinds
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("first", FRAMES)
 def test_cuts_do_not_matter(first: str) -> None:
     """Law 52: the same bytes in any chunks give the same bytes."""
@@ -132,7 +132,7 @@ def test_cuts_do_not_matter(first: str) -> None:
         assert repaired(data) == repaired(*in_chunks(data, 97)), kinds
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("first", FRAMES)
 def test_text_does_not_wait_for_calls(first: str) -> None:
     """Law 115: text leaves in the read in which it came, unless its frame has a reason."""
@@ -231,7 +231,7 @@ def body(*payloads: dict[str, Any]) -> RepairedBody:
     return repair_body(json.dumps(value).encode())
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("first", FRAMES)
 def test_bodies_hold_the_same_calls(first: str) -> None:
     """Law 119: the same for whole responses, and lists of them, as they are sent without `alt=sse`."""

@@ -156,7 +156,7 @@ READS: dict[str, Callable[[bytes], list[bytes]]] = {
 }
 
 
-@pytest.mark.sampled(23)
+@pytest.mark.sampled(47)
 @pytest.mark.parametrize("dialect", BODIES)
 @pytest.mark.parametrize("seed", range(6))
 def test_bodies_of_any_kind(dialect: str, seed: int) -> None:
@@ -180,6 +180,7 @@ def of_events(body: dict[str, Any], behind: Any = None, *, lane: bool) -> tuple[
     return events, parser.turns
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dialect", BODIES)
 def test_what_follows_a_body(dialect: str) -> None:
     """Law 129: any frame of a stream after a whole response, under its id or another."""

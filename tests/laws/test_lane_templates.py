@@ -176,7 +176,7 @@ def _odd(name: str, events: Sequence[str]) -> list[Sequence[bytes]]:
     return differing(every)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", TEXTS)
 def test_pieces_with_any_content(name: str) -> None:
     """Law 129: a piece of any content among others is read as the machine reads it, in any reads."""
@@ -186,7 +186,7 @@ def test_pieces_with_any_content(name: str) -> None:
     assert [] == _odd(name, [event.replace("%s", content) for content in contents])
 
 
-@pytest.mark.sampled(59)
+@pytest.mark.sampled(119)
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("character", _CHARACTERS)
 def test_events_that_differ_in_a_character(name: str, character: str) -> None:

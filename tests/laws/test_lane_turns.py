@@ -103,7 +103,7 @@ def test_calls_that_are_cut(part: share.Part) -> None:
         assert [] == differing(cuts), seed
 
 
-@share.in_parts(5)
+@share.in_parts(31)
 @pytest.mark.parametrize("renumbered", [False, True])
 def test_events_that_are_lost_late_or_twice(renumbered: bool, part: share.Part) -> None:
     """Law 129: of any event that is lost, comes twice, or changes places with the next or a later one."""
@@ -215,7 +215,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
-@share.in_parts(9, rest_in=6)
+@share.in_parts(55, rest_in=13)
 @together("change", CHANGES)
 def test_odd_labels(change: str, part: share.Part) -> None:
     """Law 129: of labels that lack, contradict each other or change, and of further events between the pieces."""

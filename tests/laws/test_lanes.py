@@ -53,7 +53,7 @@ def leaves(reads: Sequence[bytes]) -> bool:
 FRAMES = [(name, frame) for name, wire in WIRES.items() for frame in wire.every]
 
 
-@pytest.mark.sampled(31)
+@pytest.mark.sampled(187)
 @pytest.mark.parametrize(("dialect", "first"), FRAMES)
 def test_every_short_stream(dialect: str, first: str) -> None:
     """Law 129: every two frames after an opening, documented and odd, and an end give the same in any reads."""
@@ -77,7 +77,7 @@ def test_a_call_beside_whose_empty_input_there_is_more(odd: str) -> None:
     assert ["incomplete_input"] == [event.reason for event in events if isinstance(event, ToolCallDropped)]
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(53)
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("seed", range(8))
 def test_streams_with_something_odd(dialect: str, seed: int) -> None:
@@ -111,7 +111,7 @@ def change(frames: list[bytes], rng: random.Random, wire: Wire) -> None:
         frames.insert(rng.randrange(len(frames)), frames.pop(at))
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(29)
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("way", ["forgetting", "calls only", "as events", "as dicts", "both"])
 def test_other_ways_to_read(dialect: str, way: str) -> None:
@@ -186,7 +186,7 @@ def test_details_go_back_in_the_order_of_the_wire() -> None:
         assert b'{"format":"unknown","text":"bb","index":0,"type":"reasoning.text"}' in kept[0]
 
 
-@share.in_parts(9)
+@share.in_parts(55)
 @pytest.mark.parametrize("dialect", WIRES)
 def test_values_of_other_types(dialect: str, part: share.Part) -> None:
     """Law 129: the same with a value of another JSON type in any place of any event, or with one more member there."""
@@ -208,7 +208,7 @@ def frames_with_others(frame: bytes) -> Iterator[bytes]:
         yield head + json.dumps(changed).encode() + frame[len(frame.rstrip()) :]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("dialect", WIRES)
 @pytest.mark.parametrize("strange", range(len(STRANGE)))
 def test_dicts_of_any_values(dialect: str, strange: int) -> None:
@@ -252,7 +252,7 @@ def feed_dict(parser: ToolCallParser[Any], payload: Any) -> Any:
         return type(error)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("number", range(12))
 def test_quirky_servers(number: int) -> None:
     """Law 129: of servers whose labels lie in every way, and of good ones."""
@@ -262,7 +262,7 @@ def test_quirky_servers(number: int) -> None:
     assert [] == differing(CUTS[rng.choice(["whole", "frame", "64", "fuzzed 11"])](data) for data in made)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("paths", corpora.groups(corpora.streams()))
 def test_recordings(paths: list[Path]) -> None:
     """Law 129: of every recording, in events, in reads of 53 bytes, and cut after each of its first events."""
@@ -274,7 +274,7 @@ def test_recordings(paths: list[Path]) -> None:
         assert [] == differing([events, workloads.cut(data, 53), *cut]), path.name
 
 
-@together("name", [*GATEWAYS])
+@together("name", [*GATEWAYS], one_in=4)
 def test_gateways(name: str) -> None:
     """Law 129: text, reasoning and calls in the envelopes of all servers, whole and cut."""
     for kind in ("text", "reasoning", "calls"):
@@ -311,7 +311,7 @@ TOOLS: dict[str, Any] = {
 }
 
 
-@share.in_parts(9)
+@share.in_parts(55)
 @pytest.mark.parametrize("known", TOOLS)
 def test_tools(known: str, part: share.Part) -> None:
     """Law 129: of calls of tools that are known and others, which fit or do not, with the same values."""
@@ -356,7 +356,7 @@ def whole_streams() -> Iterator[list[bytes]]:
     return (reads for wire in WIRES.values() for reads in wire.streams())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("question", asks())
 def test_a_question_changes_nothing(question: str) -> None:
     """Law 129: for any query to a parser between two reads, the answer and the later events are the machine's."""
@@ -422,7 +422,7 @@ def test_limits_are_those_of_the_machine(limits: Limits) -> None:
     assert [] == differing(whole_streams(), limits=limits)
 
 
-@share.in_parts(9)
+@share.in_parts(29)
 @pytest.mark.parametrize("dialect", WIRES)
 def test_a_stream_ends_where_its_limit_is(dialect: str, part: share.Part) -> None:
     """Law 129: at any limit of a stream's bytes, also after comments, in frames, in reads of 53 bytes and in one."""

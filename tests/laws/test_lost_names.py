@@ -60,7 +60,7 @@ WORLDS = [
 ]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize(("ids", "index", "n"), WORLDS)
 def test_no_call_has_the_rest_of_a_name(ids: str, index: str, n: int) -> None:
     """Law 67: emitted calls were sent, name and arguments, and a whole stream emits some."""

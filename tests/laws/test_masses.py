@@ -48,7 +48,7 @@ def given(pieces: list[bytes]) -> bytes:
     return b"".join([*map(repairer.feed, pieces), repairer.close()])
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("unit", UNITS)
 def test_masses_say_what_each_says(unit: bytes) -> None:
     """For any number of them in a read, at any place, the events are those of reads of one event each."""
@@ -62,7 +62,7 @@ def test_masses_say_what_each_says(unit: bytes) -> None:
             assert one_by_one == told([*before, b"".join(mass), *behind]), (name, place)
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("other", [b"", b": c\n\n", b"event: y\n\n", b"id: 2\n\n"])
 def test_masses_leave_the_repairer_as_each_does(unit: bytes, other: bytes) -> None:

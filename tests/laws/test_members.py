@@ -108,7 +108,7 @@ DIALECTS = sorted({entry["dialect"] for entry in corpora.cases()})
 BOTH = pytest.mark.parametrize("dialect", DIALECTS)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(29)
 @BOTH
 def test_members_that_cannot_be_hashed(dialect: str) -> None:
     """Law 4: an object in place of a word or a number does not raise."""
@@ -117,6 +117,7 @@ def test_members_that_cannot_be_hashed(dialect: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @BOTH
 def test_members_of_every_kind(dialect: str) -> None:
     """Law 4: nor is a value of any other kind."""

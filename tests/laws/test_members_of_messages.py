@@ -61,7 +61,7 @@ def wrong(messages: list[JSON], format: str, shape: Any) -> list[str]:
     return faults
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(35)
 @pytest.mark.parametrize("format", FORMATS)
 def test_members_of_another_type_are_told_or_mended(format: str) -> None:
     """With any single member of another JSON type, repair raises only documented errors and settles (laws 4, 41)."""

@@ -40,6 +40,7 @@ def _puts_together(before: list[Any], after: list[Any]) -> bool:
     return bool({call.name for call in after} - {call.name for call in before} or _said(ours) - _said(before))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "entries", corpora.groups(e for e in corpora.cases() if not e["file"].endswith(".bin"))
 )

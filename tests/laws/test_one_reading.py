@@ -294,7 +294,7 @@ def _is_read_once(
     return is_only or order == "one by one" or names == "same" or len(set(texts)) == 1
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("names", ["same", "own"])
 @pytest.mark.parametrize("texts", TEXTS)
 @pytest.mark.parametrize(("order", "pieces", "dones", "items"), WORLD)
@@ -335,7 +335,7 @@ def test_crossed_texts_of_calls_are_none_without_labels(
     assert [] == [call for call in _said(_ended(crossed)[0]) if call not in sent]
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(35)
 @pytest.mark.parametrize("texts", [texts for texts in TEXTS if len(texts) > 1])
 @pytest.mark.parametrize(("order", "pieces", "dones", "items"), WORLD)
 def test_no_text_is_bound_by_order_beside_a_loss(

@@ -108,7 +108,7 @@ def test_no_frame_leaves_the_repairer_with_two_values_of_a_member(name: str) -> 
     assert [] == wrong
 
 
-@together("name", _BODIES)
+@together("name", _BODIES, one_in=6)
 def test_no_body_leaves_the_repairer_with_two_values_of_a_member(name: str) -> None:
     """If any member of a whole body comes twice, none is sent twice."""
     body = corpora.recorded(_RECORDED[name]).decode()

@@ -76,7 +76,7 @@ def word_of(turn: Turn[Any]) -> str | None:
     return output.status if isinstance(output, Output) else output.reason if output else None
 
 
-@together("line", LINES)
+@together("line", LINES, one_in=4)
 def test_every_kind_of_text(line: str) -> None:
     """Law 123: an answer that the wire ended is a value if its text is one, else a drop with the reason."""
     turns = {text: collect([sent(line, text)], named(line), output=Tide) for text in TEXTS}
@@ -87,7 +87,9 @@ def test_every_kind_of_text(line: str) -> None:
     assert [*TEXTS] == [turn.output.raw_text for turn in turns.values() if turn.output]
 
 
-@together("line", sorted(line for line in RENDERERS if sent(line, TEXT) != sent(line, TEXT, "length")))
+@together(
+    "line", sorted(line for line in RENDERERS if sent(line, TEXT) != sent(line, TEXT, "length")), one_in=3
+)
 def test_a_cut_answer_is_none(line: str) -> None:
     """Law 123: a turn that was cut for length, or failed for it, has no value, for any text, where the wire says so."""
     turns = {text: collect([sent(line, text, "length")], named(line), output=Tide) for text in TEXTS}
@@ -98,7 +100,7 @@ def test_a_cut_answer_is_none(line: str) -> None:
     }
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(59)
 @pytest.mark.parametrize("line", sorted(RENDERERS))
 def test_a_stream_that_stops(line: str) -> None:
     """Law 123: of a stream that is cut at any byte there is a value only if its end came, and no other than that of all."""
@@ -114,7 +116,7 @@ def test_a_stream_that_stops(line: str) -> None:
     assert [] == [turn for turn in values if turn.reason == "unknown" and named(line) not in without]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("line", LINES)
 def test_a_text_that_stops(line: str) -> None:
     """Law 123: no beginning of the text is the value, though the wire ended it."""
@@ -125,7 +127,7 @@ def test_a_text_that_stops(line: str) -> None:
     assert {"truncated"} == found
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize("line", LINES)
 def test_a_failed_source(line: str) -> None:
     """Law 123: where the source fails before the end there is no value; nor after an abort."""
@@ -301,7 +303,7 @@ def _log(line: str, chunks: list[bytes], **options: Any) -> tuple[list[bytes], T
     return [event.to_json() for event in told], parser.turn
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("stopped", [None, "length"])
 def test_split_invariance(line: str, stopped: str | None, rng: Random) -> None:
@@ -365,7 +367,7 @@ def test_a_text_alone() -> None:
     )
 
 
-@together("paths", corpora.groups(corpora.streams()))
+@together("paths", corpora.groups(corpora.streams()), one_in=5)
 def test_recordings_say_the_same(paths: list[Path]) -> None:
     """Law 123: asking for a value changes no other event of a recording; a value is the text of an ended turn."""
     for path in paths:

@@ -82,7 +82,7 @@ def test_the_streams_are_healthy(wire: str) -> None:
     assert b"".join(frames) == repaired(frames)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("wire", STREAMS)
 @pytest.mark.parametrize("frame", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_holds_no_object_goes_nowhere(wire: str, frame: bytes) -> None:
@@ -97,6 +97,7 @@ def test_events_without_a_type_go_nowhere(wire: str, frame: bytes) -> None:
     assert {b"".join(blocks(wire))} == set(placed(wire, frame))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("wire", TYPED_WIRES)
 @pytest.mark.parametrize("frame", [UNKNOWN, NAMED], ids=["typed", "named"])
 def test_unknown_events_pass(wire: str, frame: bytes) -> None:

@@ -98,7 +98,7 @@ FILES = [(archive, GB), (payloads, GB), (own, GB), (cassette, GB // 10)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("file", "size"), share.every(2, FILES, "large files"))
+@pytest.mark.parametrize(("file", "size"), share.every(4, FILES, "large files"))
 def test_memory_does_not_grow_with_the_file(
     file: Callable[[int], Iterator[bytes]], size: int, tmp_path: object
 ) -> None:

@@ -74,7 +74,7 @@ def trouble(recording: Recording, redaction: Redaction) -> str | None:
     return None if told(recording) == told(redacted) else "other events"
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
     "names", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["names-kept", "names"]

@@ -106,7 +106,7 @@ KNOWN = (
 )
 
 
-@share.in_parts(9)
+@share.in_parts(55)
 def test_arguments_under_another_name_are_not_missed(part: share.Part) -> None:
     """Law 142: no call comes that the recording does not hold, least of all one without arguments, or with a hole."""
     streams = [

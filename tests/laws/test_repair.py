@@ -151,6 +151,7 @@ EMPTY = {"anthropic": "{}"}  # the input at a call's start where no text was sen
 DOUBTED = {"anthropic/cut-max-tokens", "anthropic/cut-max-tokens-parses"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_repaired_streams_give_the_same_calls(names: list[str]) -> None:
     """Law 49: a repaired stream gives the calls of the original, and no disorder."""
@@ -169,7 +170,7 @@ def text_of(events: Iterable[Event]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
-@together("style", STYLES)
+@together("style", STYLES, one_in=7)
 @together("names", corpora.groups(MENDED))
 def test_every_naive_reader_gets_the_calls(names: list[str], style: Any) -> None:
     """Law 50: from a repaired stream loops that set labels once and loops that append get exactly our calls."""
@@ -204,7 +205,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("nth", range(3))
 @pytest.mark.parametrize("names", corpora.groups(NAMED))
 def test_events_may_tell_their_type_by_their_name_alone(names: list[str], nth: int) -> None:
@@ -258,7 +259,7 @@ def test_chunks_can_be_read_without_asking(names: list[str]) -> None:
             assert [] == unreadable(out), name
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
     """Law 50: the same for the streams of each quirk."""
@@ -268,6 +269,7 @@ def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
         assert [] == unreadable(repaired([data])), number
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_repair_settles(names: list[str]) -> None:
     """Law 51: a repaired stream that was not cut needs no repair: it leaves byte for byte, except pings."""
@@ -395,7 +397,7 @@ def test_other_streams_pass(names: list[str]) -> None:
 # Law 54.
 
 
-@together("mode", quirky.MODES)
+@together("mode", quirky.MODES, one_in=6)
 def test_no_reader_executes_early(mode: str) -> None:
     """Law 54: wherever a stream is cut, its output holds no call but those that the parser has emitted."""
     for number in range(3):
@@ -441,7 +443,7 @@ def test_a_cut_is_never_a_success(names: list[str], lost: bool, live: bool) -> N
             assert live or len(read_calls(dialect, out)) <= len(known), name
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
     """Laws 49 to 52: each quirk alone, over random calls."""
@@ -463,7 +465,7 @@ def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
 # Law 55.
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("names", corpora.groups(MENDED))
 def test_live_calls_hold_or_the_stream_ends(names: list[str]) -> None:
     """Law 55: shown live, calls are the same in the end, or the stream ends with an error frame and nothing after it."""

@@ -103,7 +103,7 @@ def test_a_choice_has_one_reason(n: int) -> None:
     assert [] == wrong
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_text_of_quirky_servers_waits_for_nothing(mode: str) -> None:
     """The same for the streams of every server with a quirk; and each choice has one reason at most."""

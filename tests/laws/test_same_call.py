@@ -46,7 +46,7 @@ def _said(*calls: tuple[str, str]) -> Counter[tuple[str, str]]:
     return Counter((name, json.dumps(json.loads(text), sort_keys=True)) for name, text in calls)
 
 
-@together("name", STREAMS)
+@together("name", STREAMS, one_in=4)
 @together(
     ("texts", "pieces"),
     [((A, A), (whole, whole)), ((A, A), (every(3), every(2))), ((A, SPELT), (whole, every(3))), (("{}", "{}"), (whole, whole))],
@@ -218,7 +218,7 @@ def _value(form: str) -> str:
     return {"head": "", "open head": "", "other": OTHER}.get(form, A)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", WIRES)
 def test_an_id_that_opens_twice_is_one_call(name: str) -> None:
     """Law 110: a head is filled by the whole call under its id, a repeated value is ignored, another value is a call.
@@ -413,7 +413,7 @@ def test_a_body_behind_its_stream_is_nothing_new(dialect: str, times: int) -> No
 OF_THE_CLIENT = sorted(RENDERERS.keys() - SERVER_SIDE)
 
 
-@together("name", OF_THE_CLIENT)
+@together("name", OF_THE_CLIENT, one_in=3)
 @together("second", [("to", A), ("to", OTHER), ("to", "{}"), ("go", OTHER)])
 @together("pieces", [whole, every(3)], ids=["whole", "pieces"])
 def test_what_differs_under_one_id_is_not_lost(name: str, second: tuple[str, str], pieces: Pieces) -> None:

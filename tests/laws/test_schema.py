@@ -188,6 +188,7 @@ def test_what_is_sound_stays(dialect: str) -> None:
         assert data == repair_body(data).data
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("dialect", "number"), [(name, at) for name in SOUND_BODIES for at in range(len(SOUND_BODIES[name]))]
 )

@@ -132,7 +132,7 @@ def item_ids(data: bytes) -> list[tuple[str, ...]]:
     return [tuple(sorted(map(str, told))) for told in found.values()]
 
 
-@share.in_parts(6)
+@share.in_parts(23)
 @pytest.mark.parametrize("ids", IDS)
 def test_calls_of_responses_leave_one_by_one(ids: tuple[str | None, ...], part: share.Part) -> None:
     """For any interleaving of two calls, with any present or missing ids of items, each call has its own id."""

@@ -20,7 +20,7 @@ HEALTHY = {
 
 
 # No multiple of the six fates of a message: each fate is tried by the quick tests, at other messages of each recording.
-in_parts = share.in_parts(5, rest_in=1)
+in_parts = share.in_parts(11, rest_in=7)
 
 
 class Outcome(NamedTuple):
@@ -80,12 +80,13 @@ def test_no_damage_makes_a_call(dialect: str, live: bool, part: share.Part) -> N
 
 @pytest.mark.slow
 def test_no_damage_makes_a_call_of_a_stream() -> None:
-    """Law 139, for the events of recorded streams of Responses as messages; a run tries half of them."""
+    """Law 139, for the events of recorded streams of Responses as messages; a run tries a fifth of them."""
     recorded = sessions.recordings("responses", streams=True)
-    some = share.every(2, sorted(recorded), "streams as messages")
+    some = share.every(5, sorted(recorded), "streams as messages")
     found = {name: invented(recorded[name], "responses") for name in some}
 
-    assert len(found) > 10
+    assert len(recorded) > 20
+    assert found
     assert {} == {name: faults for name, faults in found.items() if faults}
 
 

@@ -106,6 +106,7 @@ def n_turns(found: list[Event]) -> int:
     return 1 + max(event.turn for event in found)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("read", [as_lines, as_payloads, as_connection])
 @pytest.mark.parametrize(("first", "second"), [ALONE, ALONE[::-1]])
 def test_the_next_response_is_read_as_if_it_came_alone(read: Read, first: str, second: str) -> None:

@@ -61,6 +61,7 @@ def growing(messages: list[JSON], tail: list[JSON]) -> Iterator[list[JSON]]:
         yield [*messages[:n], *tail]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 @MANY
 @given(

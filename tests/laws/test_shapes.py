@@ -229,7 +229,7 @@ def _rows(dialect: str) -> Iterator[list[Frame]]:
                     ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("dialect", [dialect.name for dialect in DIALECTS])
 def test_a_narrow_view_refuses_what_a_wide_one_refuses(dialect: str) -> None:
     """Law 106: with any content in members of another event, frames in a row give the same events as one by one."""
@@ -286,7 +286,7 @@ def _troubles(events: list[Any]) -> Counter[str]:
     )
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("dialect", of_corpora().dialects())
 def test_a_habit_of_shapes_loses_nothing_in_silence(dialect: str) -> None:
     """Law 107: a server that always sends one object for a list, or a list of one, gives the calls, or a reason."""

@@ -72,7 +72,7 @@ def test_most_dialects_announce_calls() -> None:
     assert len(ANNOUNCED) >= 15
 
 
-@together("renderer", ANNOUNCED)
+@together("renderer", ANNOUNCED, one_in=2)
 def test_silence_before_an_end_that_is_not_its_own_is_no_call(renderer: str) -> None:
     """Law 98: neither ends of others, nor the end of an answer without calls, make a call of a head."""
     head = b"".join(_head(renderer))

@@ -60,7 +60,7 @@ SMALL = {
 }
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("name", SMALL)
 def test_every_two_way_split(name: str) -> None:
     """Law 2: a small stream gives the same full event list at each two-way split."""

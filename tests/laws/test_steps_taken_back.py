@@ -68,7 +68,7 @@ def events_of(payloads: list[JSON]) -> tuple[ToolCallParser, list[Any]]:
     return parser, [*parser.feed(data), *parser.close()]
 
 
-@together("before", BEFORE)
+@together("before", BEFORE, one_in=2)
 @together("given_up", GIVEN_UP)
 def test_no_call_of_a_step_that_is_taken_back_stays(before: str, given_up: str) -> None:
     """Law 130: the calls of the steps before it and of the step that is run again stay, reported once or twice."""

@@ -91,7 +91,7 @@ def _with_pieces_again(turn: Turn, cut: Pieces) -> Said:
     return may_come
 
 
-@share.in_parts(12)
+@share.in_parts(50)
 @pytest.mark.parametrize("name", sorted(RENDERERS.keys() - UNLABELLED))
 def test_no_call_takes_over_text_that_comes_again(part: share.Part, name: str) -> None:
     """Law 141: any stretch of up to twenty frames comes once more right after itself: no call comes that was not

@@ -143,7 +143,7 @@ def work(name: str, text: str, size: int) -> float:
     return worker.steps
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(33)
 @pytest.mark.parametrize("what", MORE)
 @pytest.mark.parametrize("size", [PIECE, 10**9])
 def test_reading_is_linear(what: str, size: int) -> None:
@@ -183,7 +183,7 @@ OWN = own()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", share.every(3, list(FORMATS), "markers without end"))
+@pytest.mark.parametrize("name", share.every(7, list(FORMATS), "markers without end"))
 def test_markers_without_end_are_linear(name: str) -> None:
     """The same for every marker of every format, repeated, alone and with words after it."""
     for literal in share.every(2, OWN[name], name):
@@ -191,14 +191,14 @@ def test_markers_without_end_are_linear(name: str) -> None:
             assert growth(name, unit, PIECE) < _STEADY, unit
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_markers_of_a_format_are_linear_together(name: str) -> None:
     """The markers of a format, one after the other, over and over, cost in proportion to their number."""
     assert growth(name, "f\n".join(OWN[name] or ["{"]), PIECE) < _STEADY
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize("name", [name for name, format_ in EVERY.items() if format_.think])
 def test_reasoning_that_begins_in_reasoning_is_read(name: str) -> None:
     """Reasoning that never closes, and holds a call's opener before more reasoning, over and over, is read to its end."""

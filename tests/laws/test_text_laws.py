@@ -162,7 +162,7 @@ def test_what_is_saved_fits_a_snapshot(
     assert engine.saved() == made.saved
 
 
-@pytest.mark.sampled(23)
+@pytest.mark.sampled(139)
 @pytest.mark.parametrize("name", sorted(EVERY))
 @pytest.mark.parametrize("window", [0, 4096])
 @pytest.mark.parametrize("blank", [" ", "\n", "x"])

@@ -34,7 +34,7 @@ def is_told_rightly(call: ToolCall, slip: Slip, ends: frozenset[str]) -> bool:
     return (call.name, call.arguments) == (CALL.name, values)
 
 
-@pytest.mark.sampled(59)
+@pytest.mark.sampled(119)
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @pytest.mark.parametrize("tools", [TOOLS, None], ids=["typed", "untyped"])
 def test_a_slip_is_a_drop_or_the_call_that_was_meant(name: str, tools: Any) -> None:
@@ -55,6 +55,7 @@ def test_a_slip_is_a_drop_or_the_call_that_was_meant(name: str, tools: Any) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", sorted(WRITERS))
 def test_no_cut_of_a_slip_gives_another_call(name: str) -> None:
     """Law 102: in pieces of any size it gives the same, and where it breaks off no call that the whole does not give."""

@@ -41,7 +41,7 @@ def quoted(name: str) -> str:
     return WRITERS[name].write([CALL])
 
 
-@together("name", WITH_MARKS)
+@together("name", WITH_MARKS, one_in=4)
 def test_what_is_quoted_is_no_call(name: str) -> None:
     """Law 83: a call in closed reasoning or in a fence is never emitted, not even as a drop."""
     fences = ("See\n```\n{}\n```\nWell.", "See\n```python\n{}\n```\nWell.")
@@ -102,7 +102,7 @@ def contained(name: str, container: str) -> str:
     return before + "".join(prefix + line for line in call.splitlines(keepends=True)) + after
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
@@ -119,7 +119,7 @@ def test_no_block_that_quotes_holds_a_call(container: str, channel: str, format_
     assert [] == wrong
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(41)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("format_", ["own", "auto"])
 def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str) -> None:
@@ -140,7 +140,7 @@ def test_what_is_quoted_leaves_the_repairer_as_text(container: str, format_: str
     assert [] == wrong
 
 
-@together("container", CONTAINERS)
+@together("container", CONTAINERS, one_in=7)
 def test_behind_a_block_that_quotes_a_call_is_one(container: str) -> None:
     """Law 83: a quotation ends where Markdown ends it: a call after it is meant."""
     wrong = []
@@ -227,7 +227,7 @@ def documents() -> dict[str, str]:
 DOCUMENTS = documents()
 
 
-@pytest.mark.sampled(23)
+@pytest.mark.sampled(93)
 @pytest.mark.parametrize("page", sorted(DOCUMENTS))
 @pytest.mark.parametrize("size", [7, 10_000_000])
 def test_documents_pass_unchanged(page: str, size: int) -> None:
@@ -239,7 +239,7 @@ def test_documents_pass_unchanged(page: str, size: int) -> None:
     assert [Shown(text)] == merged(read("auto", pieces, tools=words, weak=ALL_WEAK))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - NOT_IN_AUTO - {"muse"}))
 @examples(1 / 2, long=1)
 @given(st.data(), RANDOM)

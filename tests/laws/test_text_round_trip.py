@@ -91,7 +91,7 @@ def written(name: str, drawn: list[Call]) -> tuple[list[Call], str, dict[str, An
     return good, text, tools
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @examples(1 / 2)
 @given(CALLS, RANDOM)
@@ -111,6 +111,7 @@ def test_calls_come_back_as_they_were_written(name: str, drawn: list[Call], rng:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", sorted(WRITERS))
 @examples(1)
 @given(CALLS, st.sampled_from(("length", "open")), st.booleans(), RANDOM)

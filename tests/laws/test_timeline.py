@@ -50,7 +50,7 @@ def said(step: Step) -> Any:
     return step.offset, step.size, step.event, step.data, [one.to_json() for one in step.events], step.changes
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_steps_tell_the_events_and_tile_the_stream(paths: list[Path]) -> None:
     """Law 59: the events of all steps are those of the stream, and their bytes lie end to end."""
@@ -68,7 +68,7 @@ def test_steps_tell_the_events_and_tile_the_stream(paths: list[Path]) -> None:
         assert list(range(len(steps))) == [step.number for step in steps], path.name
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(35)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS, long=_LONG))
 def test_steps_do_not_depend_on_chunks(paths: list[Path]) -> None:
     """Law 60: a step has the same bytes, frame, events and changes however the stream was cut."""
@@ -118,7 +118,7 @@ class Book:
         assert self.texts[key] == (raw(event) if raw(event) is not None else self.texts[key])
 
 
-@together("paths", corpora.groups(RECORDINGS))
+@together("paths", corpora.groups(RECORDINGS), one_in=6)
 def test_changes_add_up(paths: list[Path]) -> None:
     """Law 61: the changes of a call add up to its last text, its phases meet, and it ends like its event."""
     for path in paths:
@@ -135,7 +135,7 @@ def test_changes_add_up(paths: list[Path]) -> None:
         assert {"ended"} >= set(book.phases.values()), path.name
 
 
-@together("paths", corpora.groups(RECORDINGS))
+@together("paths", corpora.groups(RECORDINGS), one_in=6)
 def test_anomalies_add_up(paths: list[Path]) -> None:
     """Law 61: the oddities of the steps are the oddities of the turns at the end."""
     for path in paths:

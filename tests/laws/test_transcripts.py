@@ -35,6 +35,7 @@ ASKED, BOTH = Answer((CALL,), "tool_calls"), Answer((CALL, OTHER), "tool_calls")
 CUT, TWINS = Answer((CALL, OTHER), "length"), Answer((CALL, CALL), "length")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", EVERY)
 @MANY
 @given(happened=happenings, chosen=options)
@@ -64,6 +65,7 @@ def _results(messages: Sequence[dict[str, Any]], shape: str) -> int:
     return sum(part.kind == "result" for line in lines for part in line.parts)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", EVERY)
 @MANY
 @given(
@@ -98,6 +100,7 @@ def test_repair_of_mixed_shapes_settles(
     assert expected == _results(found.messages, shape)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", EVERY)
 @MANY
 @given(happened=happenings, chosen=options)
@@ -112,6 +115,7 @@ def test_a_repaired_transcript_is_sound(
     assert [] == complaints(shape, list(found.messages), kept=chosen["unanswered"] == "keep")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", EVERY)
 @MANY
 @given(happened=happenings, chosen=options)
@@ -129,6 +133,7 @@ def test_repair_changes_nothing_in_place(
     assert [] == [one for one in copies if one == messages[one["mark"]]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", EVERY)
 @MANY
 @given(happened=happenings, chosen=options)
@@ -140,6 +145,7 @@ def test_repair_keeps_what_was_said(shape: str, happened: list[Happening], chose
     assert texts(shape, messages) == texts(shape, list(found.messages))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", EVERY)
 @MANY
 @given(happened=happenings, chosen=options)

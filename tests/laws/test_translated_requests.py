@@ -223,6 +223,7 @@ def test_no_unknown_member_is_lost(client: str, server: str) -> None:
     assert [] == found
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("value", [None, 5, "", "x", True, [], {}, [None], [5], {"x": 1}])
 @pytest.mark.parametrize(("client", "server"), PAIRS)
 def test_a_strange_value_is_said_or_refused(client: str, server: str, value: object) -> None:

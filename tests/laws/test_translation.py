@@ -93,7 +93,7 @@ def lost(before: Turn, after: Turn) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_a_turn_is_the_same_in_the_other_wire(server: str, client: str, stream: bool) -> None:
@@ -111,7 +111,7 @@ def test_a_turn_is_the_same_in_the_other_wire(server: str, client: str, stream: 
     assert n_whole > len(answers) * 3 // 5
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_an_error_has_a_reason_in_the_answer(server: str, client: str) -> None:
     """An answer that a repairer would let pass is refused for parts alone that the client's wire cannot say."""
@@ -128,6 +128,7 @@ def test_an_error_has_a_reason_in_the_answer(server: str, client: str) -> None:
     assert set() == refused - explained
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_every_frame_is_as_the_schema_asks(server: str, client: str) -> None:
     """No frame of a translated stream has to be completed for a strict client."""
@@ -142,6 +143,7 @@ def test_every_frame_is_as_the_schema_asks(server: str, client: str) -> None:
     assert {} == found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_every_body_is_as_the_schema_asks(server: str, client: str) -> None:
     """The same for whole bodies."""
@@ -155,7 +157,7 @@ def test_every_body_is_as_the_schema_asks(server: str, client: str) -> None:
     assert {} == found
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_a_cut_finishes_no_call(server: str, client: str) -> None:
     """A stream that is cut before its end gives no call that its own wire does not give, and never a good end."""
@@ -173,7 +175,7 @@ def test_a_cut_finishes_no_call(server: str, client: str) -> None:
     assert [] == found
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_a_lost_source_finishes_no_call(server: str, client: str) -> None:
     """The same if the connection breaks: the answer is an error, unless its turn was over."""

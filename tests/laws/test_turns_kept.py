@@ -81,7 +81,7 @@ def _says(blocks: list[JSON]) -> bool:
     return any("thinking" not in block["type"] for block in blocks)
 
 
-@together("first", BLOCKS)
+@together("first", BLOCKS, one_in=7)
 def test_anthropic(first: str) -> None:
     """For any sequence of blocks, whole or in pieces, the message that goes back is the received message."""
     messages = [_numbered(kinds, BLOCKS) for kinds in _combinations(BLOCKS) if kinds[0] == first]
@@ -214,7 +214,7 @@ def _sent(item: JSON) -> JSON:
     return {name: value for name, value in item.items() if not (plain and name == "status")}
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("first", ITEMS)
 def test_responses(first: str) -> None:
     """Any sequence of items: in a whole response, in events, and in events with an empty list at the end."""
@@ -335,7 +335,7 @@ PARTS: dict[str, list[JSON]] = {
 }
 
 
-@together("first", PARTS)
+@together("first", PARTS, one_in=5)
 def test_gemini(first: str) -> None:
     """Any sequence of parts, one per chunk or all in one body, goes back; none is reported as left out."""
     answers = [_numbered(kinds, PARTS) for kinds in _combinations(PARTS) if kinds[0] == first]
@@ -425,7 +425,7 @@ def _converse_body(parts: list[JSON], reason: str) -> bytes:
     return json.dumps({"output": {"message": message}, "stopReason": reason, "usage": {}}).encode()
 
 
-@together("first", [*CONVERSE, *ONLY_WHOLE])
+@together("first", [*CONVERSE, *ONLY_WHOLE], one_in=3)
 def test_converse(first: str) -> None:
     """Any sequence of blocks, streamed or whole, goes back; also images and unknown blocks of whole messages."""
     for write, table in ((_converse_stream, CONVERSE), (_converse_body, CONVERSE | ONLY_WHOLE)):

@@ -70,7 +70,7 @@ def by_hand(chunks: Sequence[bytes], stop: int) -> Read:
     return [*[None] * (1 + len(chunks[: stop + 1])), parser.turn], told
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize("read", [through_wrap, through_async_wrap])
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_a_wrapped_stream_has_a_turn_once_it_is_over(
@@ -110,7 +110,7 @@ def _async_loop(chunks: Sequence[bytes], stop: int) -> list[Any]:
     return asyncio.run(read())
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(33)
 @pytest.mark.parametrize("read", [_loop, _async_loop])
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_a_loop_over_events_has_a_turn_once_it_is_over(
@@ -142,7 +142,7 @@ def _partials(chunks: Sequence[bytes]) -> Iterator[tuple[Any, Any]]:
         yield expected, {call: partial.value for call, partial in stream.partial.items()}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
 def test_partial_values_are_those_of_the_calls_in_progress(paths: list[Any]) -> None:
     """Law 122: at each chunk they are the parser's view of each call that began and has not ended, and no other."""

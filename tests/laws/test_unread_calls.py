@@ -118,7 +118,7 @@ def streams() -> tuple[tuple[str, str, bytes], ...]:
     return tuple(found)
 
 
-@share.in_parts(4)
+@share.in_parts(25)
 @pytest.mark.parametrize("orphan", ORPHANS)
 def test_a_call_where_no_translator_looks_is_said(orphan: str, part: share.Part) -> None:
     """Law 101: after the first frame of every recording, in any dialect: an anomaly, a fault, a drop or a call."""

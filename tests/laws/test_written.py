@@ -109,7 +109,7 @@ def turns(draw: st.DrawFn) -> list[Any]:
     return [*events, TurnFinished(0, 0, draw(st.sampled_from(("stop", "length"))), None)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dialect", ENCODERS)
 @given(turns())
 def test_any_events_go_round(dialect: str, events: list[Any]) -> None:

@@ -89,7 +89,7 @@ def _marked(name: str) -> object:
     return pytest.param(name, marks=pytest.mark.slow if len(STREAMS[name]) > LONG else ())
 
 
-@share.in_parts(9)
+@share.in_parts(21)
 @pytest.mark.parametrize("name", [_marked(name) for name in shortest()])
 def test_a_short_stream_cut_anywhere(name: str, part: share.Part) -> None:
     """It leaves unchanged."""
@@ -101,7 +101,7 @@ def test_a_short_stream_cut_anywhere(name: str, part: share.Part) -> None:
     assert [] == wrong
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_cut_at_random(name: str) -> None:
     """It leaves as from a repairer, whole or in crumbs; an error ends well only where it has a separate end."""

@@ -124,7 +124,7 @@ async def _cancelled(surface: str, server: Loopback) -> Any:
         return *streams, await _is_closed(server)
 
 
-@pytest.mark.parametrize(("surface", "loop"), share.every(3, IN_PIECES, "cancelled"))
+@pytest.mark.parametrize(("surface", "loop"), share.every(7, IN_PIECES, "cancelled"))
 def test_a_task_that_is_cancelled(surface: str, loop: str) -> None:
     """A task that is cancelled while it waits for a chunk drops the open call, and its connection closes."""
     with serve(Answer(half(*USUAL[surface]), ending="hang")) as server:

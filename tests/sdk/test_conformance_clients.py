@@ -24,7 +24,7 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("program", "client"), share.every(2, list(TOLD), "clients"), ids=lambda name: name)
+@pytest.mark.parametrize(("program", "client"), share.every(4, list(TOLD), "clients"), ids=lambda name: name)
 def test_what_a_client_is_told_to_have_run(program: str, client: str, tmp_path: Path) -> None:
     """Whole calls pass; a call that was cut passes where the client raises, refuses it or hands its text over."""
     found = graded(small_suite(tmp_path), f"python/{program}.py", client)

@@ -67,7 +67,7 @@ def test_the_sdk_takes_every_frame(dialect: str) -> None:
     found = []
     for sound in STREAMS[dialect]:
         for at, frame in enumerate(sound):
-            for what, payload in share.every(3, list(changed(frame)), f"{dialect} {at}"):
+            for what, payload in share.every(11, list(changed(frame)), f"{dialect} {at}"):
                 repairer = Repairer(expected=dialect, withheld="end")
                 data = stream_of(dialect, [*sound[:at], payload, *sound[at + 1 :]])
                 out = repairer.feed(data) + repairer.close()

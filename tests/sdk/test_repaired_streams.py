@@ -129,7 +129,7 @@ KNOWN = {
 def test_clients_get_the_calls_of_every_recording(dialect: str, live: bool) -> None:
     """Under the SDK's own client each recording gives exactly the calls that the parser emits, or raises."""
     wrong = {}
-    cases = share.every(3, corpora.cases(), "recordings") if live else corpora.cases()
+    cases = share.every(9, corpora.cases(), "recordings") if live else corpora.cases()
     for entry in cases:
         data = corpora.recorded(entry)
         if (

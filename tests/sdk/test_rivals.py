@@ -61,7 +61,7 @@ def house() -> Iterator[tuple[Provider, str]]:
 
 
 @pytest.mark.parametrize(
-    "system", share.every(2, MENDED, "systems"), ids=lambda system: f"{system.name}, {system.dialect}"
+    "system", share.every(5, MENDED, "systems"), ids=lambda system: f"{system.name}, {system.dialect}"
 )
 def test_streams_through_the_proxy_are_read_right(system: Any, house: tuple[Provider, str]) -> None:
     """Through the proxy, so does a library without the transport."""

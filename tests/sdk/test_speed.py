@@ -32,7 +32,7 @@ def test_the_sdks_are_there() -> None:
     assert {"openai create()", "openai .stream()", "anthropic create()", "anthropic .stream()"} <= names
 
 
-@pytest.mark.parametrize("reader", share.every(3, OF_STREAMS, "libraries"), ids=named)
+@pytest.mark.parametrize("reader", share.every(7, OF_STREAMS, "libraries"), ids=named)
 def test_streams_are_read_to_our_result(reader: Any) -> None:
     """Calls of W1 and the text of a turn of text are as ours, the first time and every other."""
     for workload in (workloads.w1(reader.dialect), workloads.plain_text(reader.dialect, workloads.KIB)):

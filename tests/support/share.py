@@ -18,6 +18,7 @@ import pytest
 import wholecall
 
 Item = TypeVar("Item")
+REST_IN = 9  # of what the quick tests leave out the slow tests take every so-manieth
 
 
 def begin(n: int, name: str, *, source: int | None = None) -> int:
@@ -46,22 +47,26 @@ class Part(NamedTuple):
 
     one_in: int
     is_rest: bool
-    rest_in: int = 3
+    rest_in: int = REST_IN
 
     def of(self, items: Iterable[Item], name: str) -> list[Item]:
-        """Return the items of this part; where it begins depends on the name and on the source."""
-        first = begin(self.one_in, name)
-        chosen = [item for n, item in enumerate(items) if (n % self.one_in != first) == self.is_rest]
+        """Return the items of this part; where it begins depends on the name and on the source.
+
+        Of a shorter enumeration the quick tests take one item.
+        """
+        known = [*items]
+        first = begin(min(self.one_in, len(known)), name) if known else 0
+        chosen = [item for n, item in enumerate(known) if (n % self.one_in != first) == self.is_rest]
         return [*every(self.rest_in, chosen, f"{name}, the rest")] if self.is_rest else chosen
 
 
-def in_parts(one_in: int, rest_in: int = 3) -> Any:
+def in_parts(one_in: int, rest_in: int = REST_IN, *, argument: str = "part") -> Any:
     """Return a mark: the quick tests try a `part` of a test's enumeration, every n-th item, and the slow tests a share of the rest.
 
-    With a `rest_in` of 1 the slow tests leave nothing out.
+    With a `rest_in` of 1 the slow tests leave nothing out. The part is the argument of that name.
     """
     rest = pytest.param(Part(one_in, is_rest=True, rest_in=rest_in), id="the rest", marks=pytest.mark.slow)
-    return pytest.mark.parametrize("part", [pytest.param(Part(one_in, is_rest=False), id="a part"), rest])
+    return pytest.mark.parametrize(argument, [pytest.param(Part(one_in, is_rest=False), id="a part"), rest])
 
 
 def tries_all() -> bool:

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from tests.support import share
+
+_ALL = share.Part(1, is_rest=False)
 _PARAM: Any = type(pytest.param())
 _FAILURES = (Exception, pytest.fail.Exception)
 _LONGEST = 200  # characters of a case without a name
@@ -22,6 +25,7 @@ def together(
     cases: Iterable[Any],
     *,
     ids: Iterable[object] | Callable[[Any], object] | None = None,
+    one_in: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that lets one test run all cases.
 
@@ -30,6 +34,7 @@ def together(
         cases: a value for each parameter; with one parameter the value itself. `pytest.param` may give a name, but
             no marks: these are about a whole test.
         ids: the names of the cases, or a function that makes them of a value; else they are called by their values.
+        one_in: of the cases the quick tests take every so-manieth, the slow tests a share of the others.
     """
     parameters = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
     rows = [_row(case, is_single=len(parameters) == 1) for case in cases]
@@ -40,22 +45,30 @@ def together(
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def run(*args: Any, **others: Any) -> None:
+        def run(*args: Any, portion: share.Part = _ALL, **others: Any) -> None:
             __tracebackhide__ = True
             failures = []
-            for row, name in zip(rows, given, strict=True):
+            tried = portion.of(zip(rows, given, strict=True), f"{test.__module__}.{test.__qualname__}")
+            for row, name in tried:
                 failure = _failure(test, args, others | dict(zip(parameters, row.values, strict=True)))
                 if failure is not None:
                     shown = name or row.id or ", ".join(str(named(value)) for value in row.values)
                     failures.append((str(shown)[:_LONGEST], failure))
             if failures:
                 told = "\n".join(f"[{shown}] {type(why).__name__}: {why}" for shown, why in failures)
-                raise AssertionError(f"{len(failures)} of {len(rows)} cases fail\n{told}") from failures[0][1]
+                raise AssertionError(f"{len(failures)} of {len(tried)} cases fail\n{told}") from failures[0][
+                    1
+                ]
 
         signature = inspect.signature(test)
         kept = [one for name, one in signature.parameters.items() if name not in parameters]
-        run.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
-        return run
+        if one_in == 1:
+            run.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+            return run
+        which = inspect.Parameter("portion", inspect.Parameter.KEYWORD_ONLY)
+        run.__signature__ = signature.replace(parameters=[*kept, which])  # type: ignore[attr-defined]
+        parted: Callable[..., None] = share.in_parts(one_in, argument="portion")(run)
+        return parted
 
     return decorate
 

@@ -34,7 +34,7 @@ LONG = {
 INNER = (CALL + " </x> ").replace('"', "`")  # must not be in the output of a value that is too long
 
 
-@together("name", LONG)
+@together("name", LONG, one_in=2)
 @together("window", [0, 4096])
 @together("most", [0, 100, 5000])
 @together("size", [11, 10**9])
@@ -149,7 +149,7 @@ NESTED: list[tuple[str, str]] = [
 ]
 
 
-@together(("name", "form"), NESTED)
+@together(("name", "form"), NESTED, one_in=3)
 @together("depth", [5, 100_000])
 def test_what_is_nested_too_deep_is_dropped_at_its_end(name: str, form: str, depth: int) -> None:
     """Deeper brackets are only counted, and the text after the call is shown."""

@@ -327,7 +327,7 @@ def test_recordings_come_out_as_a_repairer_gives_them(part: share.Part) -> None:
     assert n_untouched > len(entries) // 6
 
 
-@share.in_parts(9)
+@share.in_parts(27)
 @pytest.mark.parametrize(
     "name", ["chat-completions/single-call", "anthropic/zero-argument", "responses/single-call"]
 )

@@ -207,7 +207,7 @@ def test_damage_never_goes_unseen_by_the_interpreter(name: str) -> None:
     assert b"".join(EVENTS) == decoded(coding, [body])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", ENCODE)
 def test_a_bomb_comes_in_bounded_pieces(name: str) -> None:
     """16 MiB of one byte are read step by step, and never held in memory."""

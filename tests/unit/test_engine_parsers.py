@@ -73,7 +73,7 @@ def test_every_format_has_its_name() -> None:
     assert names == list(FunctionCallParser.ToolCallParserEnum)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(35)
 @FORMATS
 def test_vllm_gets_the_calls_of_the_whole_text(text_format: str) -> None:
     """Law 136: in vLLM each text gives wholecall's calls, however it is cut, and no other text is lost."""
@@ -81,7 +81,7 @@ def test_vllm_gets_the_calls_of_the_whole_text(text_format: str) -> None:
     assert [] == list(wrong_in_vllm(vllm_choice, of(text_format)))
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(23)
 @FORMATS
 def test_sglang_gets_the_calls_of_the_whole_text(text_format: str) -> None:
     """Law 136: in SGLang each text gives wholecall's calls, however it is cut, and no other text is lost."""

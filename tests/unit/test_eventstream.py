@@ -115,7 +115,7 @@ def test_an_error_tells_itself_in_its_headers() -> None:
     assert ("error", {"code": "InternalError", "message": "oh"}) == told(error("InternalError", "oh"))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("place", range(len(event("x", b'{"a":1}'))))
 def test_a_changed_byte_ends_the_stream(place: int) -> None:
     """Whatever byte of a message was changed, neither it nor any later message makes a frame."""

@@ -321,7 +321,7 @@ def _n_cyclic(use: Callable[[bytes], object], data: bytes) -> int:
     return gc.collect()
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(21)
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("use", USES)
 def test_no_stream_leaves_work_for_the_collector(use: str) -> None:
@@ -340,6 +340,7 @@ def test_no_stream_leaves_work_for_the_collector(use: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("use", USES)
 def test_no_recording_leaves_work_for_the_collector(use: str) -> None:

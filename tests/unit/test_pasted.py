@@ -178,7 +178,7 @@ _ROWS = (
 )
 
 
-@share.in_parts(4)
+@share.in_parts(19)
 @pytest.mark.parametrize("name", [*_CUTTABLE, *_ROWS])
 def test_a_piece_that_was_cut_leaves_no_call_with_a_hole(tmp_path: Path, name: str, part: share.Part) -> None:
     """A line that a log cut anywhere behind its first member is not left out: no call comes out without its text."""

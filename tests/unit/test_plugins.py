@@ -124,7 +124,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_that_reads_streams_imports(tmp_path: Path, command: str) -> None:
     """`--import` finds modules of the current folder, too, and their dialect is known to the program."""

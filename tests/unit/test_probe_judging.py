@@ -105,7 +105,7 @@ def test_an_answer_that_was_hung_up_says_nothing() -> None:
     assert [] == grade(changed(first(fault="id-missing"), ended="hung_up"))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 def test_three_kinds_are_never_mixed(fault: str) -> None:
     """An exchange with something open has nothing of the model, and a note is all that either of them can be."""
@@ -141,7 +141,7 @@ def test_rules_are_counted_where_they_applied() -> None:
     assert set(ALL) == {*verdict.held, *verdict.failed, *verdict.not_seen}
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 def test_findings_hold_no_content(fault: str) -> None:
     """Whatever is wrong with an answer, neither words nor reprs of its findings hold text of it; evidence points at frames."""

@@ -231,7 +231,7 @@ class TestBatches:
 class TestOthers:
     """Files that hold no responses."""
 
-    @pytest.mark.sampled(5)
+    @pytest.mark.sampled(11)
     @pytest.mark.parametrize(
         "path", sorted(path for path in TRANSCRIPTS.rglob("*.json*") if path.parent != TRANSCRIPTS), ids=str
     )

@@ -84,7 +84,7 @@ def test_depth_is_no_matter() -> None:
     assert remembered(value) > 100_000
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("dialect", RENDERERS)
 def test_a_move_changes_no_weight(dialect: str) -> None:
     """Law 20: wherever a stream moves, its translator's memory weighs the same, so it ends at the same byte."""
@@ -149,7 +149,7 @@ def _fatal(events: list[Any]) -> list[str]:
     return [event.kind for event in events if isinstance(event, StreamFault) and event.fatal]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @every_endless
 def test_endless_labels_end_their_stream(dialect: str) -> None:
     """A translator remembers no more than its limit, except for input since the last weighing; then the stream ends."""
@@ -159,7 +159,7 @@ def test_endless_labels_end_their_stream(dialect: str) -> None:
     assert MIB < most < 1.6 * MIB
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @every_endless
 def test_where_it_ends_does_not_depend_on_the_cut(dialect: str) -> None:
     """Law 23: the stream ends at the same byte for every partition, and for the payloads of one."""

@@ -79,7 +79,7 @@ def held(name: str, n: int, **options: Any) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_long_text_takes_no_memory(name: str, live: bool) -> None:

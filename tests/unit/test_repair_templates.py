@@ -272,7 +272,7 @@ def odd_frames(kind: str) -> Iterator[tuple[str, bytes]]:
             yield f"{one!r} is {other!r}", usual.replace(one, other, 1)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(13)
 @each_stream
 @pytest.mark.parametrize("live", [False, True])
 def test_odd_frames_are_seen_for_what_they_are(fitted: Fitted, kind: str, live: bool) -> None:
@@ -361,7 +361,7 @@ def test_nothing_may_come_between(fitted: Fitted, kind: str, between: bytes) -> 
 # Whole streams.
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("names", corpora.groups(SMALL))
 def test_recordings_become_the_same(fitted: Fitted, names: list[str], live: bool) -> None:
@@ -372,7 +372,7 @@ def test_recordings_become_the_same(fitted: Fitted, names: list[str], live: bool
             assert fitted.off(chunks, live_arguments=live) == fate(chunks, live_arguments=live), name
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_become_the_same(fitted: Fitted, mode: str) -> None:
     """So does the stream of each server with a quirk."""
@@ -421,6 +421,7 @@ def test_damaged_streams_become_the_same(fitted: Fitted, dialect: str) -> None:
     assert len(fitted.frames) > 200
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", ENCODERS)
 @pytest.mark.parametrize(
     "limit", ["max_stream_bytes", "max_event_bytes", "max_line_bytes", "max_arguments_bytes"]

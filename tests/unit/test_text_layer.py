@@ -336,7 +336,7 @@ def test_history_takes_them_like_others() -> None:
     assert [{"id", "type", "function"}] * 2 == [set(call) for call in message["tool_calls"]]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("text", ["hermes", "auto", TextCalls(format="hermes", prompt="<think>")])
 @pytest.mark.parametrize(
     "data",

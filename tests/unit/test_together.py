@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -85,3 +86,22 @@ def test_a_case_has_a_value_for_each_parameter() -> None:
 
     with pytest.raises(ValueError, match="zip"):
         test()
+
+
+def test_quick_tests_take_some_cases() -> None:
+    """With `one_in` a part of the cases is tried, and all others by the slow tests; without a part all are."""
+    tried = []
+
+    @together("n", range(6), one_in=3)
+    def note(n: int, other: str) -> None:
+        tried.append((n, other))
+
+    (mark,) = note.pytestmark  # type: ignore[attr-defined]
+    parts = [param.values[0] for param in mark.args[1]]
+    for part in parts:
+        note(other="x", portion=part._replace(rest_in=1))
+
+    assert ["other", "portion"] == [*inspect.signature(note).parameters]
+    assert [(n, "x") for n in range(6)] == sorted(tried)
+    assert [False, True] == [part.is_rest for part in parts]
+    assert 2 == len(parts[0].of(range(6), "a name"))

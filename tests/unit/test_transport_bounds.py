@@ -113,7 +113,7 @@ def test_codings_are_taken_off(library: str, asynchronous: bool, coding: str) ->
         assert (None, repaired(QUIRKY)) == (came.error, came.body)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(21)
 @each_library
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("coding", ENCODE)
@@ -126,7 +126,7 @@ def test_a_stream_that_grows_is_decoded_in_steps(library: str, asynchronous: boo
     assert (True, True) == (came.size >= len(events), came.peak < 4 * MIB)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @each_library
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("coding", ENCODE)
@@ -139,7 +139,7 @@ def test_a_stream_beyond_its_limit_is_left(library: str, asynchronous: bool, cod
     assert ("RemoteProtocolError", b"", True) == (came.error, came.body, came.peak < 4 * MIB)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @each_library
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("coding", ENCODE)

@@ -803,7 +803,7 @@ UNREAD = (b"application/x-ndjson", b"text/html")
 CODINGS = [b"", b"identity", b"utf-8", b"aws-chunked", b"strange"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("prefix", [b"", *FOREIGN])
 @pytest.mark.parametrize("status", [200, 201])
 def test_no_broken_call_passes_as_ok(prefix: bytes, status: int) -> None:
