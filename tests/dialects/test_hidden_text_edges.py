@@ -97,6 +97,14 @@ def test_content_says_more_than_labels(member: dict[str, Any], expected: bool) -
     assert expected == is_doubted({**CALL, **ABOUT, **member})
 
 
+@together("member", ["delta", "item", "function", "functionCall", "parts", "tool_calls"])
+def test_members_around_calls_are_content_within_them(member: str) -> None:
+    """A member that is around the calls of some dialects is content where it stands in the object of one."""
+    assert is_doubted({**CALL, member: {"a": 1}})
+    assert not is_doubted({member: {**CALL}})
+    assert not is_doubted({member: {**CALL}, "usage": {"prompt_tokens_details": {"cached": 1}}})
+
+
 @together("name", ["arguments", "args", "input", "parameters"])
 def test_arguments_stand_beside_a_call(name: str) -> None:
     """Beside the object of a call only a member that is named for arguments is content."""

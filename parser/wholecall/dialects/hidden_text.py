@@ -59,6 +59,9 @@ _AROUND: Final = frozenset({
     *("toolUse", "contentBlockStart", "tool_call_chunks", "toolCall", "tool_call"),
     *("usage", "prompt_tokens_details", "completion_tokens_details"),
 })  # fmt: skip
+_BEHIND: Final = frozenset(
+    {"usage", "prompt_tokens_details", "completion_tokens_details"}
+)  # the last name of a frame
 _Label = tuple[str, Union[str, None]]  # the name of a call, and its id or another label
 _DEPTH: Final = 3  # objects around that of a call, as in goose's `{"id","toolCall":{"value":{"name"}}}`
 _MOST_LABELS: Final = 64  # members of an object that may hold labels of the calls in it
@@ -132,8 +135,14 @@ def _objects_of(text: str, names: set[str]) -> tuple[set[_Label], Counter[_Label
 
 
 def holds_further(text: str) -> bool:
-    """Return whether a frame has content in a member that is not around the heads of calls: few frames have."""
-    return not _AROUND.issuperset(_CONTENT.findall(text))
+    """Return whether a frame has content in a member that is not around the heads of calls: few frames have.
+
+    Such a member begins before the name of its call: `{"name":"get_tide","item":{"port":"Delfzijl"}}` has another one.
+    """
+    if not _AROUND.issuperset(_CONTENT.findall(text)):
+        return True
+    name = text.rfind('ame"')
+    return text.find("{", name) >= 0 and not _BEHIND.issuperset(_CONTENT.findall(text, name))
 
 
 class _Object(NamedTuple):
