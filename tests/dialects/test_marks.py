@@ -126,7 +126,7 @@ NOT_DECISIVE = {
 }
 # Words next to those of a translator's events that are no events of its own.
 NO_EVENTS = {
-    "vercel-data": ({*"02356 8eghk"} - {" "}, "lines without anything of an answer"),
+    "vercel-data": ({*"02356 8ghk"} - {" "}, "lines without anything of an answer"),
     "langchain-protocol": ({"message-start"}, "the message is opened before its event is looked up"),
     "openai-realtime": (
         {"session.created", "session.updated"},

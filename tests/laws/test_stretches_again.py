@@ -36,7 +36,7 @@ TURNS = {
 }
 # Wires on which a piece says neither which call it continues nor where: the same piece once more is more text.
 UNLABELLED = frozenset({"gemini, with streamed arguments", "snowflake-cortex"})
-MOST = 20  # frames of a stretch
+CUTS = {7: whole, 12: every(6)}  # of texts, and the frames of a stretch: less than a whole step
 
 
 def _frames(data: bytes) -> list[bytes]:
@@ -94,17 +94,17 @@ def _with_pieces_again(turn: Turn, cut: Pieces) -> Said:
 @share.in_parts(50)
 @pytest.mark.parametrize("name", sorted(RENDERERS.keys() - UNLABELLED))
 def test_no_call_takes_over_text_that_comes_again(part: share.Part, name: str) -> None:
-    """Law 141: any stretch of up to twenty frames comes once more right after itself: no call comes that was not
+    """Law 141: any stretch of up to twelve frames comes once more right after itself: no call comes that was not
     sent, or more often than it was, and none is lost without a word; of pieces, only those of one call are its text.
     """
     wrong = []
-    for (title, turn), cut in product(TURNS.items(), (whole, every(6))):
+    for (title, turn), (most, cut) in product(TURNS.items(), CUTS.items()):
         frames, sent, changed = (
             _frames(RENDERERS[name](turn, cut)),
             _sent(turn),
             _with_pieces_again(turn, cut),
         )
-        stretches = [(at, n) for n in range(1, MOST + 1) for at in range(len(frames) - n + 1)]
+        stretches = [(at, n) for n in range(1, most + 1) for at in range(len(frames) - n + 1)]
         for at, n in part.of(stretches, f"{name}, {title}"):
             said, is_told = _told(b"".join([*frames[: at + n], *frames[at:]]))
             if said - sent - changed or (sent - said and not (is_told or said & changed)):

@@ -13,8 +13,8 @@
     {"type": "error", …, "payload": {"error"}}    {"type": "abort" | "tripwire", …, "payload": {"reason", "retry"}}
     {"text", "steps": [{"toolCalls": [CHUNK], "toolResults": [CHUNK]}], "finishReason", "totalUsage", "tripwire", …}
 
-A run is one turn of several steps. A step that begins behind calls of which none has a result is their step again, as
-after a lost connection. A call is whole in its `tool-call`, with or without pieces before it, and its `args` are
+A run is one turn of several steps. A step that begins behind calls, before its `step-finish` or a result, is their step
+again, as after a lost connection. A call is whole in its `tool-call`, with or without pieces before it, and its `args` are
 Mastra's own reading of the pieces, absent where that failed: the client's call without any is dropped. Nothing tells
 the client's tools from the server's but the result: a call with one, or with an error, was executed by the server; one
 that waits for an approval, or is suspended, will be; any other is the client's, which is known when the run ends. In the whole run that `/generate` returns, a call without a result that a step follows has failed, and one of a
@@ -62,6 +62,7 @@ class MastraTranslator(compiled.TableTranslator):
     ROWS: ClassVar[say.Rows] = {
         "start": (say.begin("runId"),),
         "step-start": (say.opened("runId"), say.own("_step")),
+        "step-finish": (say.do("_step_over"),),
         "text-delta": (say.opened("runId"), say.text("payload.text")),
         "reasoning-delta": (say.opened("runId"), say.thought("payload.text", at.id("payload.id"))),
         "reasoning-signature": (
@@ -117,7 +118,7 @@ class MastraTranslator(compiled.TableTranslator):
     PIECES: ClassVar[Pieces] = {'"tool-call-delta"': "payload.argsTextDelta"}
     QUIET = frozenset(
         {
-            *("text-start", "text-end", "reasoning-start", "reasoning-end", "step-finish", "source", "file"),
+            *("text-start", "text-end", "reasoning-start", "reasoning-end", "source", "file"),
             *("response-metadata", "raw", "object", "object-result", "watch", "is-task-complete"),
             *("tool-output", "step-output", "workflow-step-output"),
         }
@@ -132,22 +133,25 @@ class MastraTranslator(compiled.TableTranslator):
     _filled: set[str | None]
     _unread: set[str | None]
     _waiting: dict[str | None, None]
-    _is_answered: bool
+    _is_over: bool
 
     def _clear(self) -> None:
         self._kinds = {}  # whether the provider executes a call, by its id
         self._filled = set()  # ids of calls with pieces of text
         self._unread = set()  # ids of calls that are whole, without arguments
         self._waiting = {}  # ids of whole calls without a result
-        self._is_answered = False  # a result of a call of the step came
+        self._is_over = False  # the step has ended, or a result of one of its calls came
+
+    def _step_over(self) -> None:
+        self._is_over = True
 
     def _step(self) -> list[deltas.Delta]:
-        return self._next_step() if self._is_answered else []
+        return self._next_step() if self._is_over else []
 
     def _next_step(self) -> list[deltas.Delta]:
         """Report another step, in which ids may come again."""
         known, self._kinds = self._kinds, {}
-        self._is_answered = False
+        self._is_over = False
         return [deltas.StepBegan(0)] if known else []
 
     def _follows(self) -> list[deltas.Delta]:
@@ -199,7 +203,7 @@ class MastraTranslator(compiled.TableTranslator):
 
     def _answered(self, id_: str | None) -> list[deltas.Delta]:
         """Report the result of a call, or its error: the server executed it."""
-        self._is_answered = True
+        self._step_over()
         self._unread.discard(id_)
         self._waiting.pop(id_, None)
         if id_ not in self._kinds:

@@ -10,7 +10,7 @@
     3:"error"
 
 The code is the event's name; values that are not objects are text. A call's id is its slot. `9` may come without deltas
-before it. A step that begins behind calls of which none has a result, under the same id or none, is their step again,
+before it. A step that begins behind calls, before its `e` or a result, under the same id or none, is their step again,
 as after a lost connection. The end of the message repeats the content of a step's end. Version 3 also sent OpenAI's own
 calls whole (`7`, `1`). Tool results, data, annotations, sources and files are skipped. A whole message is
 `{id, role, content, toolInvocations}`, or has these inside its parts.
@@ -30,7 +30,7 @@ from wholecall.dialects.frameworks.vercel_ui import Announced, Calls
 from wholecall.framing.frame import Frame
 
 _TEXTS = frozenset({"0", "3", "g"})  # their values are strings
-_QUIET = frozenset("2568ehk")  # their values may be anything
+_QUIET = frozenset("2568hk")  # their values may be anything
 
 
 def _assistant(content: object) -> list[Delta]:
@@ -70,6 +70,7 @@ class VercelDataTranslator(compiled.TableTranslator):
 
     ROWS: ClassVar[say.Rows] = {
         "f": (say.opened("messageId"), say.own("_step", at.id("messageId"))),
+        "e": (say.do("_calls.end_step"),),
         "j": (say.own(report.thought, None, signature=at.value("signature")),),
         "i": (say.own(report.thought, None, data=at.value("data")),),
         "b": (say.own("_begun", _ID, _NAME, _STATE),),

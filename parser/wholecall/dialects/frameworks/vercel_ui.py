@@ -13,8 +13,8 @@
 The call's id is its slot. `tool-input-available` ends a call, with or without deltas before it. A request for approval
 follows the input that it is about, so the end of a call waits for the next event of another kind. The output of a tool
 that a server runs is skipped. `reset-step` removes all parts since the last `start-step`, calls included: the step is
-run again (quirk 141). A `start-step` behind calls of which none has a result begins their step again, as after a lost
-connection: its ids mean the same calls. `finish` ends the message, and older versions give it no reason. A whole
+run again (quirk 141). A `start-step` behind calls, before a `finish-step` or a result, begins their step again, as after
+a lost connection: its ids mean the same calls. `finish` ends the message, and older versions give it no reason. A whole
 message is `{id, role, parts}`.
 
 Covers: the UI message stream of the Vercel AI SDK, versions 5 to 7, and its stored messages; calls that the server
@@ -129,14 +129,14 @@ class Calls:
 
     The id of a call is its key in one step of a message. A message may run through several steps, as servers call the
     model again with the results of their tools, and an id may come again in a later step (quirk 64). Repeated from its
-    beginning, a message has the same slots (quirk 91), and so has a step that begins again before it has a result.
+    beginning, a message has the same slots (quirk 91), and so has a step that begins again before it is over.
 
     Calls are bound by their ids as blocks are by their numbers: text with an unknown id belongs to the open call, and
     an input under another id to the open call of that name with the same input.
     """
 
     _step: int
-    _is_answered: bool
+    _is_over: bool
     _open: dict[str, str]
     _filled: set[str]
     _whole: set[str]
@@ -151,7 +151,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._step = 0
-        self._is_answered = False  # a result of a call of the step came
+        self._is_over = False  # the step has ended, or a result of one of its calls came
         self._open = {}  # ids to slots
         self._filled = set()  # slots that hold text
         self._whole = set()  # ids of calls that were sent whole in this step
@@ -174,9 +174,13 @@ class Calls:
         """Whether any call came."""
         return self._has_whole or bool(self._open)
 
+    def end_step(self) -> None:
+        """Note that another step may begin."""
+        self._is_over = True
+
     def begin_step(self) -> list[deltas.Delta]:
-        """Begin another step, if the last one has results: else that one begins again."""
-        return self.next_step() if self._is_answered else []
+        """Begin another step, if the last one is over: else that one begins again."""
+        return self.next_step() if self._is_over else []
 
     def next_step(self) -> list[deltas.Delta]:
         """Free the ids; open calls keep their slots."""
@@ -184,7 +188,7 @@ class Calls:
         if self._times or self._open:
             new.append(deltas.StepBegan(0, self._step + 1))
         self._step += 1
-        self._is_answered = False
+        self._is_over = False
         for kept in (self._whole, self._times, self._guarded):
             kept.clear()
         return new
@@ -207,7 +211,7 @@ class Calls:
     def answered(self, id_: str | None) -> list[deltas.Delta]:
         """Report the result of a call."""
         self.guard(id_)
-        self._is_answered = True
+        self.end_step()
         return report.answered(id_)
 
     def begun(self, call: Announced) -> list[deltas.Delta]:
@@ -383,7 +387,7 @@ class VercelUITranslator(pieces.PieceTranslator):
     decoder = _DECODER
     PIECES: ClassVar[Pieces] = {'"tool-input-delta"': "inputTextDelta"}
     QUIET = _RESULTS | {
-        *("text-start", "text-end", "finish-step", "message-metadata", "file", "reasoning-file"),
+        *("text-start", "text-end", "message-metadata", "file", "reasoning-file"),
         *("source-url", "source-document", "tool-approval-response", "custom", "steering-message"),
     }
 
@@ -448,6 +452,10 @@ class VercelUITranslator(pieces.PieceTranslator):
         opened = self._begin(id_) if is_torn else self._opened(id_)
         return opened if opened or not has_calls else [deltas.StepBegan(0, 0)]
 
+    def _step_over(self, _chunk: _Chunk) -> list[deltas.Delta]:
+        self._calls.end_step()
+        return []
+
     def _step_again(self, _chunk: _Chunk) -> list[deltas.Delta]:
         """Take back all that came since the step began: the server runs it again."""
         self._waiting.clear()
@@ -497,6 +505,7 @@ class VercelUITranslator(pieces.PieceTranslator):
         "tool-approval-request": lambda self, chunk: self._calls.asked(labels.id_label(chunk.tool_call_id)),
         "start": _start,
         "start-step": lambda self, _chunk: self._calls.begin_step(),
+        "finish-step": _step_over,
         "reset-step": _step_again,
         "finish": _finish,
         "abort": _abort,
