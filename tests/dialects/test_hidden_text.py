@@ -141,6 +141,31 @@ def test_a_piece_with_text_is_not_lost() -> None:
     assert 1 == len(lost_piece([SEEN], head, PIECES))
 
 
+LISTED = {'"inner"': "list.of:deep.args|list.of:args"}
+BLANK, NAMED = Labelled(0, 1, None, None), Labelled(0, 1, None, "f")
+
+
+@together(
+    ("second", "is_lost"),
+    [
+        ({"deep": {"args": "y"}}, False),
+        ({"args": "y"}, False),
+        ({"deep": {"foo": "y"}}, True),
+        ({"deep": {}, "foo": {"a": "y"}}, True),
+        ({"foo": "y"}, True),
+        ({"deep": {}, "id": "y", "function": "y"}, False),
+    ],
+)
+def test_of_several_pieces_each_is_read_or_lost(second: dict[str, Any], is_lost: bool) -> None:
+    """A piece that is read is no sign that another one of its frame was; one with a name is a head."""
+    frame = json.dumps({"kind": "inner", "list": {"of": [{"deep": {"args": "x"}}, second]}})
+    read = Slot(0, 0, None, "x")
+
+    assert is_lost == bool(lost_piece([read, BLANK], frame, LISTED))
+    assert [] == lost_piece([read, NAMED], frame, LISTED)
+    assert [] == lost_piece([read, Labelled(0, 1, None, None, "y")], frame, LISTED)
+
+
 @together(
     ("frame", "names"),
     [

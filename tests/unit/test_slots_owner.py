@@ -75,6 +75,16 @@ def test_an_id_that_several_calls_have() -> None:
     assert 0 == owner(*shared, piece(1, B), closed(1), piece(None, A, None, "c"))
 
 
+def test_text_under_the_index_of_a_block_that_ended() -> None:
+    """It is of the open block if all text of that one has this index, and of none if text has that one's own index."""
+    before = begun(0, "c", "f"), piece(0, A), closed(0), begun(1, "d", "g")
+
+    assert 1 == owner(*before, piece(0, B))
+    assert 1 == owner(*before, piece(0, '{"b"'), piece(0, ":2}"))
+    assert ORPHAN == owner(*before, piece(1, '{"b"'), piece(0, ":2}"))
+    assert 1 == owner(*before, piece(1, '{"b"'), piece(7, ":2}"))
+
+
 def test_labels_of_a_call_that_has_ended() -> None:
     """They contradict those of the open one as well, even if that is the only one that is left."""
     over = begun(0, "c", "f"), piece(0, '{"a"'), closed(0)
