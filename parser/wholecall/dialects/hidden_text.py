@@ -11,7 +11,7 @@ around it: without the id, the tool of that name in an echoed request would be t
 
 A *piece* is an event whose dialect names the member of its text (`Translator.PIECES`). If an event leads to no text,
 and lacks that member, any other text in it is lost, as in a frame that cannot be read; so is the name of a call, whose
-text would be taken for another's. An event of an unknown kind with that member is a piece of the calls that it names:
+text would be taken for another's. Of several pieces in a list each is looked at. An event of an unknown kind with that member is a piece of the calls that it names:
 
     {"type":"foo","toolCallId":"call_1","delta":"Delfzijl"}
 """
@@ -24,6 +24,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain, repeat
 from typing import Any, Final, NamedTuple, Union
+
+from msgspec.structs import replace
 
 from wholecall import deltas
 from wholecall.dialects.decode import is_blank, payloads, plain, undecodable
@@ -38,7 +40,7 @@ _HEADS: Final[frozenset[type]] = frozenset(
     {deltas.CallSeen, deltas.CallWhole, deltas.Labelled, deltas.Restated}
 )
 _PIECES: Final = (deltas.Slot, deltas.Fragment, deltas.CallRefused)
-_IN_LISTS: Final[frozenset[type]] = frozenset({deltas.Slot, deltas.Fragment, deltas.Labelled})
+_OF_TEXT: Final[frozenset[type]] = frozenset({deltas.Slot, deltas.Fragment, deltas.Labelled})
 _EXECUTED: Final = frozenset({"function", "custom"})  # kinds of calls that the client executes
 ARGUMENTS: Final = frozenset({"arguments", "args", "input", "parameters"})
 LABEL: Final = re.compile(
@@ -54,14 +56,12 @@ _BESIDE: Final = re.compile(
 )
 # Members with content, or with text that is the beginning of JSON; and those that are around the heads of most calls.
 _CONTENT: Final = re.compile(r'"([^"\\]*)"\s*:\s*(?:\{(?!\s*\})|\[(?!\s*\])|"\s*(?:\\"|[{\[]))')
+_COUNTS: Final = frozenset({"usage", "prompt_tokens_details", "completion_tokens_details"})
 _AROUND: Final = frozenset({
     *("choices", "delta", "tool_calls", "function", "content_block", "item", "candidates", "parts", "functionCall"),
     *("toolUse", "contentBlockStart", "tool_call_chunks", "toolCall", "tool_call"),
-    *("usage", "prompt_tokens_details", "completion_tokens_details"),
+    *_COUNTS,
 })  # fmt: skip
-_BEHIND: Final = frozenset(
-    {"usage", "prompt_tokens_details", "completion_tokens_details"}
-)  # the last name of a frame
 _Label = tuple[str, Union[str, None]]  # the name of a call, and its id or another label
 _DEPTH: Final = 3  # objects around that of a call, as in goose's `{"id","toolCall":{"value":{"name"}}}`
 _MOST_LABELS: Final = 64  # members of an object that may hold labels of the calls in it
@@ -137,12 +137,12 @@ def _objects_of(text: str, names: set[str]) -> tuple[set[_Label], Counter[_Label
 def holds_further(text: str) -> bool:
     """Return whether a frame has content in a member that is not around the heads of calls: few frames have.
 
-    Such a member begins before the name of its call: `{"name":"get_tide","item":{"port":"Delfzijl"}}` has another one.
+    A member around a call begins before its name; behind that it is content: `{"name":"f","item":{"port":"Delfzijl"}}`.
     """
     if not _AROUND.issuperset(_CONTENT.findall(text)):
         return True
     name = text.rfind('ame"')
-    return text.find("{", name) >= 0 and not _BEHIND.issuperset(_CONTENT.findall(text, name))
+    return text.find("{", name) >= 0 and not _COUNTS.issuperset(_CONTENT.findall(text, name))
 
 
 class _Object(NamedTuple):
@@ -228,16 +228,21 @@ def lost_piece(
         if any(getattr(delta, "text", "") for delta in told):
             return []
     lacking = [(line, _lacking(plain(line), ways)) for line in payloads(text)]
-    lost: list[deltas.Delta] = [undecodable(line) for line, held in lacking if any(map(holds_text, held))]
+    lost: list[deltas.Delta] = [_unread(line) for line, held in lacking if any(map(holds_text, held))]
     if lost or any(call.name for delta in told if type(delta) in _HEADS for call in _calls(delta)):
         return lost
     names = frozenset(name for _, held in lacking for one in held for name in _names_in(one))
     return [deltas.CallUnread(names=names, holds_text=True)] if names else []
 
 
+def _unread(line: str) -> deltas.WireFault:
+    """Return the fault of an event with text that is not read, which may be a call's."""
+    return replace(undecodable(line), detail="an event has text in a member that is not read")
+
+
 def _is_silent(delta: Any) -> bool:
     """Return whether a piece has neither text nor name; another one in its frame may have both."""
-    return type(delta) in _IN_LISTS and not (delta.text or getattr(delta, "name", None))
+    return type(delta) in _OF_TEXT and not (delta.text or getattr(delta, "name", None))
 
 
 def _unknown_piece(line: str, pieces: Pieces) -> list[deltas.Delta]:
@@ -255,7 +260,7 @@ def _unknown_piece(line: str, pieces: Pieces) -> list[deltas.Delta]:
     ids = frozenset(
         value for key, value in _members(event) if key[-2:].lower() == "id" and type(value) is str
     )
-    return [deltas.CallUnread(ids, has_id=True, is_piece=True)] if ids else [undecodable(line)]
+    return [deltas.CallUnread(ids, has_id=True, is_piece=True)] if ids else [_unread(line)]
 
 
 def _holds_piece(event: dict[str, Any], way: _Way) -> bool:
