@@ -14,10 +14,11 @@
     {"text", "steps": [{"toolCalls": [CHUNK], "toolResults": [CHUNK]}], "finishReason", "totalUsage", "tripwire", …}
 
 A run is one turn of several steps. A step that begins behind calls, before its `step-finish` or a result, is their step
-again, as after a lost connection. A call is whole in its `tool-call`, with or without pieces before it, and its `args` are
-Mastra's own reading of the pieces, absent where that failed: the client's call without any is dropped. Nothing tells
-the client's tools from the server's but the result: a call with one, or with an error, was executed by the server; one
-that waits for an approval, or is suspended, will be; any other is the client's, which is known when the run ends. In the whole run that `/generate` returns, a call without a result that a step follows has failed, and one of a
+again, as after a lost connection. A call is whole in its `tool-call`, with or without pieces before it, and its `args`
+are Mastra's own reading of the pieces, absent where that failed: the client's call without any is dropped. Nothing
+tells the client's tools from the server's but the result: a call with one, or with an error, was executed by the
+server; one that waits for an approval, or is suspended, will be; any other is the client's, which is known when the run
+ends. In the whole run that `/generate` returns, a call without a result that a step follows has failed, and one of a
 suspended run waits for an approval. A tripwire blocks the answer, or takes back the step and has it run again. Chunks
 of other agents and of workflows come inside of chunks; their calls are theirs.
 

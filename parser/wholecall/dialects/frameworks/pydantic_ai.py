@@ -15,9 +15,9 @@ response of the model or the end of the run comes. Calls that the run defers are
 approval (`approvals`); but a handler of the agent may still answer them, so they are the client's only once the run
 ends. A part that begins again under its index and its call's id is the same part, as after a lost connection. A call is
 whole in its `function_tool_call`, with or without pieces before it: `part_end` also ends what the model could not write
-to its end. Parts are numbered anew in each response, which begins another step; older versions have no
-`part_end`, and a `result` in place of the `part` of a result. Servers end the stream with the result of the run, with
-`[DONE]`, or after the last part or the result of an output tool; after anything else an end is a cut.
+to its end. Parts are numbered anew in each response, which begins another step; older versions have no `part_end`, and
+a `result` in place of the `part` of a result. Servers end the stream with the result of the run, with `[DONE]`, or
+after the last part or the result of an output tool; after anything else an end is a cut.
 
 Covers: the events of Pydantic AI's runs, as JSON (`TypeAdapter(AgentStreamEvent)`): calls that the agent executes,
     those that wait for an approval, and calls of external tools (these are the client's, once the run ends); output
