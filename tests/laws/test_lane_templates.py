@@ -293,6 +293,20 @@ def test_a_text_in_large_reads_stays_in_the_lane(name: str) -> None:
     assert [False, not name.startswith("responses")] == [leaves(like), leaves(unlike)]
 
 
+@together("name", [name for name in TEXTS if not name.startswith("chat")])
+def test_a_long_text_in_a_first_read_is_the_machines(name: str) -> None:
+    """A first read whose middle is one text is not taken by the lane, as the machine takes many pieces at once."""
+    text = TEXTS[name]
+    piece = '{\\"a\\":1}' if "arguments" in name else "piece "
+    long, short = (
+        counted([text.before + text.event.replace("%s", piece) + text.event.replace("%s", " ") * n])
+        for n in (500, 50)
+    )
+
+    assert [True, False] == [leaves(long), leaves(short)]
+    assert [] == differing([long, short])
+
+
 def test_another_text_has_another_template() -> None:
     """A template is of one text: events of the text before, after its end, are not pieces of the next one."""
     chat = TEXTS["chat text"]

@@ -42,8 +42,17 @@ _LONGEST_SHARE: Final = 64
 # pieces at once.
 _FULL: Final = 4
 _MOST_FULL: Final = 2
+# Characters from the middle of a first read in which all events have one name: they are pieces of one text, then.
+_ROW: Final = 16_384
 # Bytes of a read with the held bytes, or of a whole response; no limit of a lane's stream is less.
 _LARGEST: Final = 262_144
+
+
+def _is_row(block: str) -> bool:
+    """Return whether all events in the middle of a read have one name."""
+    half = len(block) // 2
+    _, *events = block[half : half + _ROW].split("\n\n")
+    return len({event[: event.find("\n")] for event in events[:-1]}) == 1
 
 
 def _no_piece(_payload: Any) -> None:
@@ -166,6 +175,8 @@ class Lane(Answer):
         """Take whole events; return False if one of them is odd, or if the machine reads such input faster."""
         if self._n_lines > 1 and not block.startswith(self._prefix) and (frame := named_event(block)):
             return self._take(frame, events)
+        if self._n_lines > 1 and len(block) > 2 * _ROW and not self._log and _is_row(block):
+            return False
         texts = self._texts(block) if block else ()
         if texts is None or self._n_full >= _MOST_FULL:
             return False
