@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from wholecall.grading.probe.reading.model import UNSET, CallSeen, is_id
 from wholecall.grading.probe.rules.rule import CHAT, CHAT_STREAM, Hit, Hits, PairRule, RuleText
 from wholecall.grading.probe.rules.usage import IN_OUT, counts, is_wanted
 from wholecall.grading.probe.sight import Sight
 
+_HOW = frozenset({"stream", "stream_options"})  # members of a request that say how the answer comes
 _TRIES = 3  # of each kind, before "always" and "never" mean something
 
 
@@ -66,7 +68,14 @@ def _usage(plain: Sight, streamed: Sight) -> Hits:
     return [] if names[0] == names[1] else [Hit(len(streamed.frames))]
 
 
+def _asked(sight: Sight) -> dict[str, Any]:
+    """Return what a request asks for: in a conversation it has the ids and texts of the answers before it."""
+    return {name: value for name, value in sight.exchange.request.items() if name not in _HOW}
+
+
 def _prompt(plain: Sight, streamed: Sight) -> Hits:
+    if _asked(plain) != _asked(streamed):
+        return None
     name = IN_OUT[plain.wire][0]
     one, other = counts(plain).get(name), counts(streamed).get(name)
     if not isinstance(one, int) or not isinstance(other, int) or not one or not other:
