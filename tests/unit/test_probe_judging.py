@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,19 @@ def test_rules_are_counted_where_they_applied() -> None:
     assert (1, 3, "major") == (finding.count, finding.of, finding.severity)
     assert ["one-stream-3.jsonl"] == [evidence.file for evidence in finding.evidence]
     assert set(ALL) == {*verdict.held, *verdict.failed, *verdict.not_seen}
+
+
+def test_tokens_of_the_same_request_are_compared() -> None:
+    """A request that also differs in more than how its answer comes, as in a conversation, may have another number."""
+    plain, streamed = first(streamed=False), first()
+    body = b"".join(data for _, data in plain.chunks)
+    fewer = changed(plain, chunks=((None, re.sub(rb'"prompt_tokens": \d+', b'"prompt_tokens": 9', body)),))
+    further = [*plain.request["messages"], {"role": "user", "content": "And again."}]
+    later = changed(fewer, request={**plain.request, "messages": further})
+
+    assert "same.prompt-tokens" in judge([plain, streamed]).held
+    assert "same.prompt-tokens" in judge([fewer, streamed]).failed
+    assert "same.prompt-tokens" in judge([later, streamed]).not_seen
 
 
 @pytest.mark.sampled(13)
