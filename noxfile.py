@@ -30,7 +30,8 @@ PINS = Path(__file__).parent / ".ci" / "pins"
 MAIN = "3.11"  # lints, builds, and runs all that needs no other
 EVENTS = ("tests/golden/test_corpora.py", "tests/golden/test_text.py", "tests/golden/test_vectors.py")
 # The pins of each other interpreter and its selection of tests: of each test's cases every third, other ones after each
-# change of the package. The oldest has the oldest dependencies that are promised to work. What differs between interpreters shows on the oldest and the newest, and without the lock.
+# change of the package. The oldest has the oldest dependencies that are promised to work. What differs between
+# interpreters shows on the oldest and the newest, and without the lock.
 ELSEWHERE = {
     "3.10": ("oldest", "tests/unit", "tests/dialects", *EVENTS),
     "3.12": ("test", EVENTS[0]),

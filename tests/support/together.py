@@ -56,9 +56,8 @@ def together(
                     failures.append((str(shown)[:_LONGEST], failure))
             if failures:
                 told = "\n".join(f"[{shown}] {type(why).__name__}: {why}" for shown, why in failures)
-                raise AssertionError(f"{len(failures)} of {len(tried)} cases fail\n{told}") from failures[0][
-                    1
-                ]
+                first = failures[0][1]
+                raise AssertionError(f"{len(failures)} of {len(tried)} cases fail\n{told}") from first
 
         signature = inspect.signature(test)
         kept = [one for name, one in signature.parameters.items() if name not in parameters]
