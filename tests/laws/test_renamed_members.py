@@ -61,7 +61,11 @@ def texts(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
     for key, inner in members:
-        if key in TEXTS and inner not in ("", {}, []) and not (key == "delta" and isinstance(inner, dict)):
+        if (
+            key in TEXTS
+            and inner not in ("", {}, [], None)
+            and not (key == "delta" and isinstance(inner, dict))
+        ):
             yield (*path, key)
         yield from texts(inner, (*path, key))
 
